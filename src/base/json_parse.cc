@@ -1,0 +1,137 @@
+// Parsing: nlohmann's SAX interface (which hands over every key in order and the source text of
+// long integers) into Value.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "base/json.h"
+
+namespace assay::json {
+namespace {
+
+// Objects up to this size find a repeated key by looking at each member.
+constexpr size_t kSmallObject = 16;
+
+class Builder final : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  explicit Builder(size_t max_depth) : max_depth_(max_depth) {}
+
+  bool null() override { return Put(Value()); }
+  bool boolean(bool value) override { return Put(Value::Bool(value)); }
+  bool number_integer(number_integer_t value) override { return Put(Value::Integer(value)); }
+  bool number_unsigned(number_unsigned_t value) override {
+    return Put(Value::BigInteger(std::to_string(value)));
+  }
+  bool number_float(number_float_t value, const string_t& source) override {
+    // Integers past 64 bits arrive here, with their text.
+    if (source.find_first_of(".eE") == std::string::npos) return Put(Value::BigInteger(source));
+    return Put(Value::Float(value));
+  }
+  bool string(string_t& value) override { return Put(Value::String(std::move(value))); }
+  bool binary(binary_t& /*value*/) override { return false; }
+  bool start_object(size_t /*count*/) override { return Open(Value::Object()); }
+  bool start_array(size_t /*count*/) override { return Open(Value::Array()); }
+  bool end_object() override { return Close(); }
+  bool end_array() override { return Close(); }
+
+  bool key(string_t& name) override {
+    Frame& frame = open_.back();
+    auto& members = frame.value.members();
+    frame.member = FindMember(frame, name);
+    if (frame.member == members.size()) {
+      if (members.size() >= kSmallObject) frame.index.emplace(name, members.size());
+      members.emplace_back(std::move(name), Value());
+    }
+    return true;
+  }
+
+  bool parse_error(size_t position, const std::string& /*token*/,
+                   const nlohmann::json::exception& error) override {
+    problem_ = fmt::format("not valid JSON at byte {}: {}", position, Reason(error.what()));
+    return false;
+  }
+
+  const std::string& problem() const { return problem_; }
+  Value Take() { return std::move(root_); }
+
+ private:
+  struct Frame {
+    Value value;
+    size_t member = 0;                              // where the next value goes, in an object
+    std::unordered_map<std::string, size_t> index;  // members from kSmallObject on
+  };
+
+  static size_t FindMember(const Frame& frame, const std::string& name) {
+    const auto& members = frame.value.members();
+    for (size_t i = 0; i < std::min(members.size(), kSmallObject); ++i) {
+      if (members[i].first == name) return i;
+    }
+    const auto found = frame.index.find(name);
+    return found == frame.index.end() ? members.size() : found->second;
+  }
+
+  // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while parsing
+  // value - unexpected '}'; last read: ...": the part that says it, without a quote of the input.
+  static std::string Reason(std::string_view what) {
+    for (const std::string_view mark : {"] ", " - "}) {
+      const size_t at = what.find(mark);
+      if (at != std::string_view::npos) what.remove_prefix(at + mark.size());
+    }
+    const size_t quote = what.find("; last read:");
+    if (quote == std::string_view::npos) return std::string(what);
+    const size_t expected = what.find("; expected", quote);
+    return std::string(what.substr(0, quote)) +
+           (expected == std::string_view::npos ? "" : std::string(what.substr(expected)));
+  }
+
+  bool Put(Value value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+      return true;
+    }
+    Frame& frame = open_.back();
+    if (frame.value.is_array()) {
+      frame.value.items().push_back(std::move(value));
+    } else {
+      frame.value.members()[frame.member].second = std::move(value);
+    }
+    return true;
+  }
+
+  bool Open(Value value) {
+    if (open_.size() >= max_depth_) {
+      problem_ = fmt::format("more than {} levels of arrays and objects", max_depth_);
+      return false;
+    }
+    open_.push_back({std::move(value), 0, {}});
+    return true;
+  }
+
+  bool Close() {
+    Value done = std::move(open_.back().value);
+    open_.pop_back();
+    return Put(std::move(done));
+  }
+
+  size_t max_depth_;
+  Value root_;
+  std::vector<Frame> open_;
+  std::string problem_;
+};
+
+}  // namespace
+
+Value Parse(std::string_view text, ErrorKind error_kind, std::string_view where,
+            ParseLimits limits) {
+  if (text.starts_with("\xEF\xBB\xBF")) {
+    throw Error(error_kind, where, "starts with a byte-order mark", "send UTF-8 without one");
+  }
+  Builder builder(limits.max_depth);
+  if (!nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) {
+    throw Error(error_kind, where, builder.problem());
+  }
+  return builder.Take();
+}
+
+}  // namespace assay::json
