@@ -11,7 +11,8 @@ TEST(Utf8, EveryCodePointReadsBack) {
     std::string text;
     AppendUtf8(code, text);
     const Utf8Char back = DecodeUtf8(text, 0);
-    ASSERT_TRUE(back.valid && back.code == code && back.bytes == text.size()) << static_cast<uint32_t>(code);
+    ASSERT_TRUE(back.valid && back.code == code && back.bytes == text.size())
+        << static_cast<uint32_t>(code);
   }
 }
 

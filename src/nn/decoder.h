@@ -1,0 +1,60 @@
+// What every decoder offers: run new rows of several sequences, each continuing its State, in shared passes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/threads.h"
+#include "base/view.h"
+#include "nn/state.h"
+
+namespace assay::nn {
+
+// A run of new rows that continues one State. Everything is borrowed for the length of the call.
+struct Segment {
+  State* state = nullptr;              // advanced by the call
+  std::span<const int32_t> ids;        // token ids, each below the vocabulary size
+  std::span<const size_t> wanted = {};  // which of these rows must come back, ascending
+  View2<float> hidden = {};            // [wanted, hidden_size]: the wanted rows after the final norm
+};
+
+struct ForwardOptions {
+  // Rows of one segment per pass: 0 = as many as fit. The seed records' static chunk widths. Changes no bit of the result.
+  size_t chunk = 0;
+  // Rows of all segments together per pass: bounds the memory of a pass.
+  size_t max_rows = 512;
+};
+
+// A piece of a segment that runs in one pass.
+struct Piece {
+  size_t segment = 0;
+  size_t first = 0;  // row within the segment
+  size_t count = 0;
+};
+
+class Decoder {
+ public:
+  virtual ~Decoder() = default;
+
+  virtual size_t hidden_size() const = 0;
+  virtual size_t vocabulary() const = 0;
+  virtual StateShape state_shape() const = 0;
+  // Bytes of scratch memory that a pass of `rows` rows takes.
+  virtual size_t pass_bytes(size_t rows) const = 0;
+
+  // Runs all rows of all segments. A row's result depends on its own sequence only: alone, together, chunked and forked
+  // runs give the same bits. No two segments may share a State.
+  void Forward(Threads& threads, std::span<Segment> segments, const ForwardOptions& options) const;
+
+ protected:
+  // Runs one pass; `pieces` continue their segments in order.
+  virtual void RunPass(Threads& threads, std::span<Segment> segments,
+                       std::span<const Piece> pieces) const = 0;
+};
+
+// The passes of a call: each holds at most `chunk` rows of a segment (0 = no limit) and `max_rows` rows in all.
+std::vector<std::vector<Piece>> PlanPasses(std::span<const size_t> segment_rows,
+                                           const ForwardOptions& options);
+
+}  // namespace assay::nn

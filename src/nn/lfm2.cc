@@ -1,0 +1,219 @@
+#include "nn/lfm2.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "kernels/attention.h"
+#include "kernels/linear.h"
+#include "kernels/rms_norm.h"
+#include "kernels/rotary.h"
+#include "kernels/short_conv.h"
+
+namespace assay::nn {
+namespace {
+
+using kernels::Epilogue;
+using kernels::Linear;
+using kernels::LinearPart;
+
+// A matrix of fp32 activations, [rows, cols].
+class Buffer {
+ public:
+  Buffer(size_t rows, size_t cols) : values_(rows * cols), rows_(rows), cols_(cols) {}
+  View2<float> view() { return {values_.data(), rows_, cols_}; }
+
+ private:
+  std::vector<float> values_;
+  size_t rows_;
+  size_t cols_;
+};
+
+// The pieces of one pass and where their rows lie in it.
+struct Pass {
+  std::span<Segment> segments;
+  std::span<const Piece> pieces;
+  std::vector<size_t> first_row;       // of each piece
+  std::vector<size_t> first_position;  // in its sequence, of each piece
+  size_t rows = 0;
+};
+
+Pass StartPass(std::span<Segment> segments, std::span<const Piece> pieces) {
+  Pass pass{segments, pieces, {}, {}, 0};
+  for (const Piece& piece : pieces) {
+    State& state = *segments[piece.segment].state;
+    pass.first_row.push_back(pass.rows);
+    pass.first_position.push_back(state.positions());
+    state.Extend(piece.count);
+    pass.rows += piece.count;
+  }
+  return pass;
+}
+
+class Lfm2 final : public Decoder {
+ public:
+  Lfm2(Lfm2Shape shape, Lfm2Weights weights)
+      : shape_(std::move(shape)),
+        weights_(std::move(weights)),
+        attention_shape_{shape_.heads, shape_.kv_heads, shape_.head_dim},
+        frequencies_(kernels::RotaryFrequencies(shape_.rope_theta, shape_.head_dim)) {
+    ASSAY_CHECK(weights_.layers.size() == shape_.layer_is_attention.size());
+  }
+
+  size_t hidden_size() const override { return shape_.hidden; }
+  size_t vocabulary() const override { return shape_.vocabulary; }
+
+  StateShape state_shape() const override {
+    StateShape state;
+    const auto& kinds = shape_.layer_is_attention;
+    state.attention_layers = static_cast<size_t>(std::count(kinds.begin(), kinds.end(), true));
+    state.attention = attention_shape_;
+    state.conv_layers = kinds.size() - state.attention_layers;
+    state.conv_columns = shape_.conv_taps - 1;
+    state.conv_channels = shape_.hidden;
+    return state;
+  }
+
+  size_t pass_bytes(size_t rows) const override {
+    const size_t q_width = shape_.heads * shape_.head_dim;
+    const size_t kv_width = attention_shape_.kv_width();
+    const size_t mixer = std::max(4 * shape_.hidden, 2 * q_width + 2 * kv_width);
+    return rows * (2 * shape_.hidden + std::max(mixer, shape_.mlp)) * sizeof(float);
+  }
+
+ protected:
+  void RunPass(Threads& threads, std::span<Segment> segments, std::span<const Piece> pieces) const override {
+    const Pass pass = StartPass(segments, pieces);
+    Buffer residual(pass.rows, shape_.hidden);
+    Buffer normed(pass.rows, shape_.hidden);
+    const View2<float> h = residual.view();
+    const View2<float> y = normed.view();
+    const kernels::RotaryTable rotary = RotaryOf(pass);
+    Embed(pass, h);
+    size_t conv_layer = 0;
+    size_t attention_layer = 0;
+    for (size_t n = 0; n < weights_.layers.size(); ++n) {
+      const Lfm2Layer& layer = weights_.layers[n];
+      kernels::RmsNorm(threads, h, layer.operator_norm, shape_.norm_eps, 0, y);
+      if (shape_.layer_is_attention[n]) {
+        AttentionBlock(threads, pass, layer.attention, attention_layer++, rotary, y, h);
+      } else {
+        ConvBlock(threads, pass, layer.conv, conv_layer++, y, h);
+      }
+      kernels::RmsNorm(threads, h, layer.ffn_norm, shape_.norm_eps, 0, y);
+      Mlp(threads, layer, y, h);
+    }
+    ReadOut(threads, pass, h);
+  }
+
+ private:
+  kernels::RotaryTable RotaryOf(const Pass& pass) const {
+    std::vector<size_t> positions;
+    positions.reserve(pass.rows);
+    for (size_t p = 0; p < pass.pieces.size(); ++p) {
+      for (size_t r = 0; r < pass.pieces[p].count; ++r) positions.push_back(pass.first_position[p] + r);
+    }
+    return kernels::RotaryAt(positions, frequencies_);
+  }
+
+  void Embed(const Pass& pass, View2<float> h) const {
+    size_t row = 0;
+    for (const Piece& piece : pass.pieces) {
+      for (const int32_t id : pass.segments[piece.segment].ids.subspan(piece.first, piece.count)) {
+        ASSAY_CHECK(id >= 0 && static_cast<size_t>(id) < shape_.vocabulary);
+        kernels::WidenRow(weights_.embedding, static_cast<size_t>(id), h[row++]);
+      }
+    }
+  }
+
+  // h += out_proj(C * conv(B * X)); spec 2.2.
+  void ConvBlock(Threads& threads, const Pass& pass, const Lfm2ConvWeights& weights, size_t layer, View2<const float> y,
+                 View2<float> h) const {
+    Buffer bcx(pass.rows, 3 * shape_.hidden);
+    Buffer filtered(pass.rows, shape_.hidden);
+    const LinearPart in{weights.in_proj, bcx.view()};
+    Linear(threads, y, std::span(&in, 1), Epilogue::kStore);
+    std::vector<kernels::ShortConvPart> parts;
+    for (size_t p = 0; p < pass.pieces.size(); ++p) {
+      const Piece& piece = pass.pieces[p];
+      parts.push_back({bcx.view().Rows(pass.first_row[p], piece.count),
+                       pass.segments[piece.segment].state->Columns(layer),
+                       filtered.view().Rows(pass.first_row[p], piece.count)});
+    }
+    const View2<const float> taps(weights.taps.data(), shape_.conv_taps, shape_.hidden);
+    kernels::ShortConv(threads, taps, parts);
+    const LinearPart out{weights.out_proj, h};
+    Linear(threads, filtered.view(), std::span(&out, 1), Epilogue::kAdd);
+  }
+
+  // h += out_proj(attention(rope(norm(q)), rope(norm(k)), v)); spec 2.3.
+  void AttentionBlock(Threads& threads, const Pass& pass, const Lfm2AttentionWeights& weights, size_t layer,
+                      const kernels::RotaryTable& rotary, View2<const float> y, View2<float> h) const {
+    const size_t q_width = shape_.heads * shape_.head_dim;
+    const size_t kv_width = attention_shape_.kv_width();
+    Buffer q(pass.rows, q_width);
+    Buffer k(pass.rows, kv_width);
+    Buffer v(pass.rows, kv_width);
+    Buffer mixed(pass.rows, q_width);
+    const LinearPart qkv[] = {{weights.q_proj, q.view()}, {weights.k_proj, k.view()}, {weights.v_proj, v.view()}};
+    Linear(threads, y, qkv, Epilogue::kStore);
+    NormHeads(threads, weights.q_norm, q.view());
+    NormHeads(threads, weights.k_norm, k.view());
+    kernels::Rotate(rotary, shape_.head_dim, q.view());
+    kernels::Rotate(rotary, shape_.head_dim, k.view());
+    std::vector<std::vector<kernels::KvPageView>> pages;
+    std::vector<kernels::AttentionPart> parts;
+    for (size_t p = 0; p < pass.pieces.size(); ++p) {
+      const Piece& piece = pass.pieces[p];
+      const size_t first = pass.first_row[p];
+      const size_t position = pass.first_position[p];
+      pages.push_back(pass.segments[piece.segment].state->Pages(layer));
+      kernels::StoreKeysAndValues(attention_shape_, k.view().Rows(first, piece.count), v.view().Rows(first, piece.count),
+                                  position, pages.back());
+      parts.push_back({q.view().Rows(first, piece.count), position, pages.back(), mixed.view().Rows(first, piece.count)});
+    }
+    kernels::Attention(threads, attention_shape_, parts);
+    const LinearPart out{weights.out_proj, h};
+    Linear(threads, mixed.view(), std::span(&out, 1), Epilogue::kAdd);
+  }
+
+  // Each head of each row is normed by itself: the same memory seen as [rows * heads, head_dim].
+  void NormHeads(Threads& threads, View1<const float> gain, View2<float> x) const {
+    const View2<float> heads(x.data(), x.rows() * x.cols() / shape_.head_dim, shape_.head_dim);
+    kernels::RmsNorm(threads, heads, gain, shape_.norm_eps, 0, heads);
+  }
+
+  // h += w2(silu(w1 y) * (w3 y)).
+  void Mlp(Threads& threads, const Lfm2Layer& layer, View2<const float> y, View2<float> h) const {
+    Buffer product(y.rows(), shape_.mlp);
+    const LinearPart gate_up[] = {{layer.gate, product.view()}, {layer.up, {}}};
+    Linear(threads, y, gate_up, Epilogue::kSiluProduct);
+    const LinearPart down{layer.down, h};
+    Linear(threads, product.view(), std::span(&down, 1), Epilogue::kAdd);
+  }
+
+  void ReadOut(Threads& threads, const Pass& pass, View2<const float> h) const {
+    for (size_t p = 0; p < pass.pieces.size(); ++p) {
+      const Piece& piece = pass.pieces[p];
+      const Segment& segment = pass.segments[piece.segment];
+      for (size_t w = 0; w < segment.wanted.size(); ++w) {
+        const size_t row = segment.wanted[w];
+        if (row < piece.first || row >= piece.first + piece.count) continue;
+        kernels::RmsNorm(threads, h.Rows(pass.first_row[p] + row - piece.first, 1), weights_.final_norm, shape_.norm_eps, 0,
+                         segment.hidden.Rows(w, 1));
+      }
+    }
+  }
+
+  Lfm2Shape shape_;
+  Lfm2Weights weights_;
+  kernels::AttentionShape attention_shape_;
+  std::vector<float> frequencies_;
+};
+
+}  // namespace
+
+std::unique_ptr<Decoder> MakeLfm2(Lfm2Shape shape, Lfm2Weights weights) {
+  return std::make_unique<Lfm2>(std::move(shape), std::move(weights));
+}
+
+}  // namespace assay::nn

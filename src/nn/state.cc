@@ -1,0 +1,62 @@
+#include "nn/state.h"
+
+#include "base/check.h"
+
+namespace assay::nn {
+
+using kernels::kPagePositions;
+
+State::State(const StateShape& shape)
+    : shape_(shape), columns_(shape.conv_layers * shape.conv_columns * shape.conv_channels, 0.0f) {}
+
+State State::Fork() const {
+  State fork(shape_);
+  fork.positions_ = positions_;
+  fork.pages_ = pages_;
+  if (positions_ % kPagePositions != 0) fork.pages_.back() = std::make_shared<Page>(*pages_.back());
+  fork.columns_ = columns_;
+  return fork;
+}
+
+void State::Extend(size_t count) {
+  positions_ += count;
+  while (pages_.size() * kPagePositions < positions_) {
+    pages_.push_back(std::make_shared<Page>(shape_.page_floats(), 0.0f));
+  }
+}
+
+std::vector<kernels::KvPageView> State::Pages(size_t attention_layer) {
+  ASSAY_CHECK(attention_layer < shape_.attention_layers);
+  const size_t part = shape_.attention.page_floats();
+  std::vector<kernels::KvPageView> views;
+  views.reserve(pages_.size());
+  for (const auto& page : pages_) {
+    float* keys = page->data() + attention_layer * 2 * part;
+    views.push_back({keys, keys + part});
+  }
+  return views;
+}
+
+View2<float> State::Columns(size_t conv_layer) {
+  ASSAY_CHECK(conv_layer < shape_.conv_layers);
+  const size_t layer_floats = shape_.conv_columns * shape_.conv_channels;
+  return {columns_.data() + conv_layer * layer_floats, shape_.conv_columns, shape_.conv_channels};
+}
+
+size_t State::bytes() const {
+  return (pages_.size() * shape_.page_floats() + columns_.size()) * sizeof(float);
+}
+
+size_t State::own_bytes() const {
+  size_t floats = columns_.size();
+  for (const auto& page : pages_) floats += page.use_count() == 1 ? page->size() : 0;
+  return floats * sizeof(float);
+}
+
+size_t State::BytesFor(const StateShape& shape, size_t positions) {
+  const size_t pages = (positions + kPagePositions - 1) / kPagePositions;
+  const size_t columns = shape.conv_layers * shape.conv_columns * shape.conv_channels;
+  return (pages * shape.page_floats() + columns) * sizeof(float);
+}
+
+}  // namespace assay::nn
