@@ -7,7 +7,8 @@
 
 namespace assay::nn {
 
-std::vector<std::vector<Piece>> PlanPasses(std::span<const size_t> segment_rows, const ForwardOptions& options) {
+std::vector<std::vector<Piece>> PlanPasses(std::span<const size_t> segment_rows,
+                                           const ForwardOptions& options) {
   const size_t chunk = options.chunk == 0 ? std::numeric_limits<size_t>::max() : options.chunk;
   std::vector<size_t> done(segment_rows.size(), 0);
   std::vector<std::vector<Piece>> passes;
@@ -26,7 +27,8 @@ std::vector<std::vector<Piece>> PlanPasses(std::span<const size_t> segment_rows,
   }
 }
 
-void Decoder::Forward(Threads& threads, std::span<Segment> segments, const ForwardOptions& options) const {
+void Decoder::Forward(Threads& threads, std::span<Segment> segments,
+                      const ForwardOptions& options) const {
   std::vector<size_t> rows;
   for (const Segment& segment : segments) {
     ASSAY_CHECK(segment.hidden.rows() == segment.wanted.size());

@@ -1,4 +1,5 @@
-// What every decoder offers: run new rows of several sequences, each continuing its State, in shared passes.
+// What every decoder offers: run new rows of several sequences, each continuing its State, in
+// shared passes.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +14,15 @@ namespace assay::nn {
 
 // A run of new rows that continues one State. Everything is borrowed for the length of the call.
 struct Segment {
-  State* state = nullptr;              // advanced by the call
-  std::span<const int32_t> ids;        // token ids, each below the vocabulary size
+  State* state = nullptr;               // advanced by the call
+  std::span<const int32_t> ids;         // token ids, each below the vocabulary size
   std::span<const size_t> wanted = {};  // which of these rows must come back, ascending
-  View2<float> hidden = {};            // [wanted, hidden_size]: the wanted rows after the final norm
+  View2<float> hidden = {};  // [wanted, hidden_size]: the wanted rows after the final norm
 };
 
 struct ForwardOptions {
-  // Rows of one segment per pass: 0 = as many as fit. The seed records' static chunk widths. Changes no bit of the result.
+  // Rows of one segment per pass: 0 = as many as fit. The seed records' static chunk widths.
+  // Changes no bit of the result.
   size_t chunk = 0;
   // Rows of all segments together per pass: bounds the memory of a pass.
   size_t max_rows = 512;
@@ -43,8 +45,8 @@ class Decoder {
   // Bytes of scratch memory that a pass of `rows` rows takes.
   virtual size_t pass_bytes(size_t rows) const = 0;
 
-  // Runs all rows of all segments. A row's result depends on its own sequence only: alone, together, chunked and forked
-  // runs give the same bits. No two segments may share a State.
+  // Runs all rows of all segments. A row's result depends on its own sequence only: alone,
+  // together, chunked and forked runs give the same bits. No two segments may share a State.
   void Forward(Threads& threads, std::span<Segment> segments, const ForwardOptions& options) const;
 
  protected:
@@ -53,7 +55,8 @@ class Decoder {
                        std::span<const Piece> pieces) const = 0;
 };
 
-// The passes of a call: each holds at most `chunk` rows of a segment (0 = no limit) and `max_rows` rows in all.
+// The passes of a call: each holds at most `chunk` rows of a segment (0 = no limit) and `max_rows`
+// rows in all.
 std::vector<std::vector<Piece>> PlanPasses(std::span<const size_t> segment_rows,
                                            const ForwardOptions& options);
 

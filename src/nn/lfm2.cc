@@ -81,7 +81,8 @@ class Lfm2 final : public Decoder {
   }
 
  protected:
-  void RunPass(Threads& threads, std::span<Segment> segments, std::span<const Piece> pieces) const override {
+  void RunPass(Threads& threads, std::span<Segment> segments,
+               std::span<const Piece> pieces) const override {
     const Pass pass = StartPass(segments, pieces);
     Buffer residual(pass.rows, shape_.hidden);
     Buffer normed(pass.rows, shape_.hidden);
@@ -110,7 +111,8 @@ class Lfm2 final : public Decoder {
     std::vector<size_t> positions;
     positions.reserve(pass.rows);
     for (size_t p = 0; p < pass.pieces.size(); ++p) {
-      for (size_t r = 0; r < pass.pieces[p].count; ++r) positions.push_back(pass.first_position[p] + r);
+      for (size_t r = 0; r < pass.pieces[p].count; ++r)
+        positions.push_back(pass.first_position[p] + r);
     }
     return kernels::RotaryAt(positions, frequencies_);
   }
@@ -126,8 +128,8 @@ class Lfm2 final : public Decoder {
   }
 
   // h += out_proj(C * conv(B * X)); spec 2.2.
-  void ConvBlock(Threads& threads, const Pass& pass, const Lfm2ConvWeights& weights, size_t layer, View2<const float> y,
-                 View2<float> h) const {
+  void ConvBlock(Threads& threads, const Pass& pass, const Lfm2ConvWeights& weights, size_t layer,
+                 View2<const float> y, View2<float> h) const {
     Buffer bcx(pass.rows, 3 * shape_.hidden);
     Buffer filtered(pass.rows, shape_.hidden);
     const LinearPart in{weights.in_proj, bcx.view()};
@@ -146,15 +148,17 @@ class Lfm2 final : public Decoder {
   }
 
   // h += out_proj(attention(rope(norm(q)), rope(norm(k)), v)); spec 2.3.
-  void AttentionBlock(Threads& threads, const Pass& pass, const Lfm2AttentionWeights& weights, size_t layer,
-                      const kernels::RotaryTable& rotary, View2<const float> y, View2<float> h) const {
+  void AttentionBlock(Threads& threads, const Pass& pass, const Lfm2AttentionWeights& weights,
+                      size_t layer, const kernels::RotaryTable& rotary, View2<const float> y,
+                      View2<float> h) const {
     const size_t q_width = shape_.heads * shape_.head_dim;
     const size_t kv_width = attention_shape_.kv_width();
     Buffer q(pass.rows, q_width);
     Buffer k(pass.rows, kv_width);
     Buffer v(pass.rows, kv_width);
     Buffer mixed(pass.rows, q_width);
-    const LinearPart qkv[] = {{weights.q_proj, q.view()}, {weights.k_proj, k.view()}, {weights.v_proj, v.view()}};
+    const LinearPart qkv[] = {
+        {weights.q_proj, q.view()}, {weights.k_proj, k.view()}, {weights.v_proj, v.view()}};
     Linear(threads, y, qkv, Epilogue::kStore);
     NormHeads(threads, weights.q_norm, q.view());
     NormHeads(threads, weights.k_norm, k.view());
@@ -167,9 +171,10 @@ class Lfm2 final : public Decoder {
       const size_t first = pass.first_row[p];
       const size_t position = pass.first_position[p];
       pages.push_back(pass.segments[piece.segment].state->Pages(layer));
-      kernels::StoreKeysAndValues(attention_shape_, k.view().Rows(first, piece.count), v.view().Rows(first, piece.count),
-                                  position, pages.back());
-      parts.push_back({q.view().Rows(first, piece.count), position, pages.back(), mixed.view().Rows(first, piece.count)});
+      kernels::StoreKeysAndValues(attention_shape_, k.view().Rows(first, piece.count),
+                                  v.view().Rows(first, piece.count), position, pages.back());
+      parts.push_back({q.view().Rows(first, piece.count), position, pages.back(),
+                       mixed.view().Rows(first, piece.count)});
     }
     kernels::Attention(threads, attention_shape_, parts);
     const LinearPart out{weights.out_proj, h};
@@ -198,8 +203,8 @@ class Lfm2 final : public Decoder {
       for (size_t w = 0; w < segment.wanted.size(); ++w) {
         const size_t row = segment.wanted[w];
         if (row < piece.first || row >= piece.first + piece.count) continue;
-        kernels::RmsNorm(threads, h.Rows(pass.first_row[p] + row - piece.first, 1), weights_.final_norm, shape_.norm_eps, 0,
-                         segment.hidden.Rows(w, 1));
+        kernels::RmsNorm(threads, h.Rows(pass.first_row[p] + row - piece.first, 1),
+                         weights_.final_norm, shape_.norm_eps, 0, segment.hidden.Rows(w, 1));
       }
     }
   }

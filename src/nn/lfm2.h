@@ -1,4 +1,5 @@
-// The LFM2 decoder: short-convolution layers and grouped-query attention layers, each followed by a gated MLP (spec d1 2).
+// The LFM2 decoder: short-convolution layers and grouped-query attention layers, each followed by a
+// gated MLP (spec d1 2).
 #pragma once
 
 #include <memory>

@@ -15,16 +15,16 @@ struct StateShape {
   size_t attention_layers = 0;
   kernels::AttentionShape attention;
   size_t conv_layers = 0;
-  size_t conv_columns = 0;   // carried per layer: taps - 1
+  size_t conv_columns = 0;  // carried per layer: taps - 1
   size_t conv_channels = 0;
 
   // Floats of one page: keys and values of all attention layers for kPagePositions positions.
   size_t page_floats() const { return attention_layers * 2 * attention.page_floats(); }
 };
 
-// Keys and values of attention layers (in pages of kPagePositions positions) and the last columns of short convolutions.
-// Movable; copied only by Fork. Not for use by two threads at once, but forks are independent of each other and of their
-// parent.
+// Keys and values of attention layers (in pages of kPagePositions positions) and the last columns
+// of short convolutions. Movable; copied only by Fork. Not for use by two threads at once, but
+// forks are independent of each other and of their parent.
 class State {
  public:
   explicit State(const StateShape& shape);
@@ -33,11 +33,13 @@ class State {
   // How many rows this state has seen.
   size_t positions() const { return positions_; }
 
-  // A state with the same past. Whole pages are shared, since nobody writes to one again; the page that is being filled and
-  // the convolution columns are copied. The parent does not change and may go on.
+  // A state with the same past. Whole pages are shared, since nobody writes to one again; the page
+  // that is being filled and the convolution columns are copied. The parent does not change and may
+  // go on.
   State Fork() const;
 
-  // Makes room for `count` more positions. The decoder then writes their keys and values through Pages.
+  // Makes room for `count` more positions. The decoder then writes their keys and values through
+  // Pages.
   void Extend(size_t count);
 
   // The pages of one attention layer, from position 0.
