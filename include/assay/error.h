@@ -1,6 +1,7 @@
 // The one error type of assay. Thrown where the cause is known, caught in the front doors.
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -44,5 +45,8 @@ class Error : public std::runtime_error {
 // `text` with control characters and line separators written as escapes; cut in the middle past
 // `max_bytes`.
 std::string OneLine(std::string_view text, size_t max_bytes = 300);
+
+// {"id"?, "error": {"kind", "where", "message", "hint"}} on one line.
+std::string ErrorJson(const Error& error, const std::optional<std::string>& id = {});
 
 }  // namespace assay

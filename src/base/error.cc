@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/json.h"
 #include "base/utf8.h"
 
 namespace assay {
@@ -81,6 +82,18 @@ Error::Error(ErrorKind kind, std::string_view where, std::string_view message,
       where_(OneLine(where)),
       message_(OneLine(message, 1000)),
       hint_(OneLine(hint, 1000)) {}
+
+std::string ErrorJson(const Error& error, const std::optional<std::string>& id) {
+  using json::Value;
+  Value fields = Value::Object({{"kind", Value::String(std::string(ErrorKindName(error.kind())))},
+                                {"where", Value::String(error.where())},
+                                {"message", Value::String(error.message())},
+                                {"hint", Value::String(error.hint())}});
+  Value root = Value::Object();
+  if (id) root.Add("id", Value::String(*id));
+  root.Add("error", std::move(fields));
+  return json::PrintCompact(root);
+}
 
 void CheckFailed(const char* file, int line, const char* condition) {
   fmt::print(stderr, "assay: internal error at {}:{}: {} does not hold\n", file, line, condition);

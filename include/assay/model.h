@@ -1,0 +1,78 @@
+// A model that answers requests. The public way into assay: load a folder, decide.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "assay/answers.h"
+#include "assay/request.h"
+
+namespace assay {
+
+// Whose rules a request is read by. kHost: the maker's own host code, to the letter. kWire: what the hosted System One
+// service accepts. Where both accept a request, the answers are the same.
+enum class Dialect { kHost, kWire };
+
+struct LoadOptions {
+  size_t threads = 0;  // 0: one per CPU that this process may use
+  size_t max_row = 0;  // longest row in tokens; 0: the family's limit. At most the model's context.
+};
+
+struct DecideOptions {
+  Dialect dialect = Dialect::kHost;
+  size_t chunk = 0;  // rows of one sequence per pass; 0: as many as fit. Changes no bit of the answers.
+};
+
+// Makes "generic", "avx2" or "avx512" the vector code of the whole process; "" means the best that the CPU has. Call it
+// before loading a model. Throws Error(kUsage) when the CPU lacks the level.
+void SelectCpuLevel(const std::string& name);
+
+class Session;
+
+// Immutable and cheap to copy; may be used by several threads at the same time.
+class Model {
+ public:
+  // Opens a Hugging Face checkpoint folder. Weights are mapped, not copied. Throws Error(kModel).
+  static Model Load(const std::filesystem::path& folder, const LoadOptions& options = {});
+
+  // The folder's name: what answers call the model.
+  const std::string& name() const;
+
+  // Answers every question of the request, or throws Error(kRequest) naming the field at fault.
+  Answers Decide(const Request& request, const DecideOptions& options = {}) const;
+
+  // Runs the request's state once, so that later questions about it start behind it.
+  Session Prepare(const Request& request, const DecideOptions& options = {}) const;
+
+  // What the model is, as JSON (indent two) or as lines for people. `hashes` reads every file whole.
+  std::string DescribeJson(bool hashes) const;
+  std::string DescribeText(bool hashes) const;
+
+  struct Impl;
+  explicit Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+ private:
+  std::shared_ptr<const Impl> impl_;
+};
+
+// A prepared state. Answers equal those of Model::Decide bit for bit; only the time differs. Cheap to copy; may be used by
+// several threads at the same time. Keeps its model alive.
+class Session {
+ public:
+  // A request whose state is another one is answered too, from the start.
+  Answers Decide(const Request& request, const DecideOptions& options = {}) const;
+  // Tokens that are prepared, and the bytes that they hold.
+  size_t tokens() const;
+  size_t bytes() const;
+
+  struct Impl;
+  explicit Session(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+ private:
+  std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace assay

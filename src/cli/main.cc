@@ -1,0 +1,74 @@
+// The program: reads the command line, runs one command, turns errors into a line and an exit code.
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <string_view>
+
+#include "assay/error.h"
+#include "assay/model.h"
+#include "assay/version.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+
+namespace assay::cli {
+namespace {
+
+int Report(const Error& error, bool json) {
+  if (json) WriteLine(STDOUT_FILENO, "standard output", ErrorJson(error));
+  WriteError(error.what());
+  return ExitCode(error.kind());
+}
+
+// True when the caller wants errors as JSON too; asked before the command line is known to be sound.
+bool WantsJson(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]) == "--json") return true;
+  }
+  return false;
+}
+
+int Run(int argc, char** argv) {
+  CLI::App app("Runs open System One decision models on ordinary CPUs.", "assay");
+  app.set_version_flag("--version", std::string("assay ") + kVersion);
+  app.require_subcommand(1);
+  int exit_code = 0;
+  AddDecide(app, exit_code);
+  AddInspect(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::CallForVersion& version) {
+    return app.exit(version);
+  } catch (const CLI::ParseError& error) {
+    throw Error(ErrorKind::kUsage, "command line", error.what(), "assay --help lists what there is");
+  }
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace assay::cli
+
+int main(int argc, char** argv) {
+  // A closed pipe is an error of the write, with a line and an exit code, not a silent death.
+  std::signal(SIGPIPE, SIG_IGN);
+  const bool json = assay::cli::WantsJson(argc, argv);
+  try {
+    const char* level = std::getenv("ASSAY_CPU");
+    assay::SelectCpuLevel(level == nullptr ? "" : level);
+    return assay::cli::Run(argc, argv);
+  } catch (const assay::Error& error) {
+    try {
+      return assay::cli::Report(error, json);
+    } catch (const assay::Error& second) {
+      assay::cli::WriteError(second.what());
+      return assay::ExitCode(second.kind());
+    }
+  } catch (const std::bad_alloc&) {
+    assay::cli::WriteError("out of memory");
+    return assay::ExitCode(assay::ErrorKind::kModel);
+  } catch (const std::exception& error) {
+    assay::cli::WriteError(error.what());
+    return assay::ExitCode(assay::ErrorKind::kUsage);
+  }
+}

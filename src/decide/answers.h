@@ -1,0 +1,28 @@
+// The answers behind the public Answers, and how they are made and printed.
+#pragma once
+
+#include "assay/answers.h"
+#include "decide/run.h"
+#include "families/family.h"
+
+namespace assay {
+
+struct Answers::Impl {
+  std::string model;
+  families::EncodedRequest request;
+  std::vector<decide::QuestionResult> results;
+  std::vector<Answer> list;
+};
+
+namespace decide {
+
+// Python's round(value, digits): decided on the exact binary value, ties to even.
+double RoundDecimals(double value, int digits);
+// A number as an answer prints it.
+double Rounded(double value, const Rounding& rounding);
+
+Answers MakeAnswers(const families::Family& family, std::string model, families::EncodedRequest request,
+                    std::vector<QuestionResult> results);
+
+}  // namespace decide
+}  // namespace assay

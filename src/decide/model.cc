@@ -1,0 +1,157 @@
+#include "assay/model.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include "decide/answers.h"
+#include "decide/request.h"
+#include "decide/run.h"
+#include "families/registry.h"
+#include "kernels/cpu_level.h"
+
+namespace assay {
+
+using json::Value;
+
+struct Model::Impl {
+  std::string name;
+  std::unique_ptr<families::Family> family;
+  mutable Threads threads;
+
+  static families::EncodeOptions EncodeOptionsOf(const DecideOptions& options) {
+    return {options.dialect == Dialect::kWire ? families::Dialect::kWire : families::Dialect::kHost};
+  }
+
+  Answers Decide(const Request& request, const decide::PreparedTrunk* prepared, const DecideOptions& options) const {
+    families::EncodedRequest encoded = family->Encode(request.impl().root, EncodeOptionsOf(options));
+    decide::RunOptions run;
+    run.forward.chunk = options.chunk;
+    std::vector<decide::QuestionResult> results = decide::Run(*family, threads, encoded, prepared, run);
+    return decide::MakeAnswers(*family, name, std::move(encoded), std::move(results));
+  }
+};
+
+struct Session::Impl {
+  std::shared_ptr<const Model::Impl> model;
+  decide::PreparedTrunk trunk;
+};
+
+namespace {
+
+// The CPUs that this process may use: a container's share, not the machine.
+size_t UsableCpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return static_cast<size_t>(std::max(1, CPU_COUNT(&set)));
+}
+
+std::string FolderName(const std::filesystem::path& folder) {
+  const std::filesystem::path plain = std::filesystem::absolute(folder).lexically_normal();
+  return (plain.has_filename() ? plain : plain.parent_path()).filename().string();
+}
+
+Value DescriptionJson(const std::string& name, const families::ModelDescription& model) {
+  const auto number = [](size_t value) { return Value::Integer(static_cast<int64_t>(value)); };
+  Value root = Value::Object();
+  root.Add("name", Value::String(name));
+  root.Add("family", Value::String(model.family));
+  root.Add("architecture", Value::String(model.architecture));
+  root.Add("weights", Value::String(model.weights));
+  root.Add("shape", Value::Object(model.shape));
+  root.Add("limits", Value::Object(model.limits));
+  Value parts = Value::Array();
+  for (const families::ModelPart& part : model.parts) {
+    parts.items().push_back(Value::Object(
+        {{"name", Value::String(part.name)}, {"tensors", number(part.tensors)}, {"bytes", number(part.bytes)}}));
+  }
+  root.Add("parts", std::move(parts));
+  Value files = Value::Array();
+  for (const families::ModelFile& file : model.files) {
+    Value entry = Value::Object({{"name", Value::String(file.name)}, {"bytes", number(file.bytes)}});
+    if (!file.sha256.empty()) entry.Add("sha256", Value::String(file.sha256));
+    files.items().push_back(std::move(entry));
+  }
+  root.Add("files", std::move(files));
+  Value notes = Value::Array();
+  for (const std::string& note : model.notes) notes.items().push_back(Value::String(note));
+  root.Add("notes", std::move(notes));
+  return root;
+}
+
+// 27131904 as "27,131,904".
+std::string Grouped(size_t value) {
+  std::string digits = fmt::format("{}", value);
+  for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
+std::string Line(std::string_view name, std::string_view value) { return fmt::format("{:<18}{}\n", name, value); }
+
+std::string Fields(const std::vector<std::pair<std::string, Value>>& fields) {
+  std::string out;
+  for (const auto& [key, value] : fields) {
+    std::string shown = key;
+    std::replace(shown.begin(), shown.end(), '_', ' ');
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", shown, json::PrintCompact(value));
+  }
+  return out;
+}
+
+}  // namespace
+
+void SelectCpuLevel(const std::string& name) { kernels::SelectCpuLevel(name); }
+
+Model Model::Load(const std::filesystem::path& folder, const LoadOptions& options) {
+  std::unique_ptr<families::Family> family = families::LoadFamily(folder, {options.max_row});
+  const size_t threads = options.threads == 0 ? UsableCpus() : options.threads;
+  return Model(std::shared_ptr<Impl>(new Impl{FolderName(folder), std::move(family), Threads(threads)}));
+}
+
+const std::string& Model::name() const { return impl_->name; }
+
+Answers Model::Decide(const Request& request, const DecideOptions& options) const {
+  return impl_->Decide(request, nullptr, options);
+}
+
+Session Model::Prepare(const Request& request, const DecideOptions& options) const {
+  std::vector<int32_t> ids = impl_->family->EncodeState(request.impl().root, Impl::EncodeOptionsOf(options));
+  nn::ForwardOptions forward;
+  forward.chunk = options.chunk;
+  return Session(std::shared_ptr<Session::Impl>(new Session::Impl{
+      impl_, decide::Prepare(*impl_->family, impl_->threads, std::move(ids), forward)}));
+}
+
+std::string Model::DescribeJson(bool hashes) const {
+  return json::PrintPython(DescriptionJson(impl_->name, impl_->family->Describe(hashes)));
+}
+
+std::string Model::DescribeText(bool hashes) const {
+  const families::ModelDescription model = impl_->family->Describe(hashes);
+  std::string out = Line("model", impl_->name);
+  out += Line("family", fmt::format("{} ({})", model.family, model.architecture));
+  out += Line("weights", model.weights);
+  out += Line("shape", Fields(model.shape));
+  out += Line("limits", Fields(model.limits));
+  size_t total = 0;
+  for (const families::ModelPart& part : model.parts) {
+    out += Line(part.name, fmt::format("{:>16} bytes in {} tensors", Grouped(part.bytes), part.tensors));
+    total += part.bytes;
+  }
+  out += Line("all weights", fmt::format("{:>16} bytes", Grouped(total)));
+  for (const families::ModelFile& file : model.files) {
+    out += Line("file", fmt::format("{:>16} bytes  {}", Grouped(file.bytes), file.name));
+    if (!file.sha256.empty()) out += Line("  sha256", file.sha256);
+  }
+  for (const std::string& note : model.notes) out += Line("note", note);
+  return out;
+}
+
+Answers Session::Decide(const Request& request, const DecideOptions& options) const {
+  return impl_->model->Decide(request, &impl_->trunk, options);
+}
+
+size_t Session::tokens() const { return impl_->trunk.ids.size(); }
+size_t Session::bytes() const { return impl_->trunk.state.bytes(); }
+
+}  // namespace assay

@@ -1,0 +1,94 @@
+#include "decide/request.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+
+namespace assay {
+
+using json::Value;
+
+Request Request::Parse(std::string_view text, std::string_view where) {
+  Value root = json::Parse(text, ErrorKind::kRequest, where);
+  if (!root.is_object()) {
+    throw Error(ErrorKind::kRequest, where, fmt::format("is {}", KindName(root.kind())),
+                "an object with state and questions");
+  }
+  return Request(std::make_shared<Impl>(Impl{std::move(root)}));
+}
+
+std::optional<std::string> Request::Id() const {
+  const Value* id = impl_->root.Find("id");
+  if (id == nullptr) return std::nullopt;
+  if (!id->is_string()) {
+    throw Error(ErrorKind::kRequest, "id", fmt::format("is {}", KindName(id->kind())), "a string");
+  }
+  return id->string();
+}
+
+struct RequestBuilder::Parts {
+  Value state;
+  Value questions = Value::Object();
+
+  Value& Add(std::string name, std::string_view type, std::string instructions) {
+    ASSAY_CHECK(questions.Find(name) == nullptr);
+    Value question = Value::Object();
+    question.Add("type", Value::String(std::string(type)));
+    question.Add("instructions", Value::String(std::move(instructions)));
+    questions.Add(std::move(name), std::move(question));
+    return questions.members().back().second;
+  }
+};
+
+RequestBuilder::RequestBuilder() : parts_(std::make_unique<Parts>()) {}
+RequestBuilder::~RequestBuilder() = default;
+RequestBuilder::RequestBuilder(RequestBuilder&&) noexcept = default;
+RequestBuilder& RequestBuilder::operator=(RequestBuilder&&) noexcept = default;
+
+RequestBuilder& RequestBuilder::StateText(std::string text) {
+  parts_->state = Value::String(std::move(text));
+  return *this;
+}
+
+RequestBuilder& RequestBuilder::StateJson(std::string_view text, std::string_view where) {
+  parts_->state = json::Parse(text, ErrorKind::kRequest, where);
+  return *this;
+}
+
+RequestBuilder& RequestBuilder::StateNull() {
+  parts_->state = Value();
+  return *this;
+}
+
+RequestBuilder& RequestBuilder::Noul(std::string name, std::string instructions) {
+  parts_->Add(std::move(name), "noul", std::move(instructions));
+  return *this;
+}
+
+RequestBuilder& RequestBuilder::Choice(std::string name, std::string instructions,
+                                       const std::vector<std::string>& options) {
+  Value criteria = Value::Object();
+  for (const std::string& option : options) {
+    ASSAY_CHECK(criteria.Find(option) == nullptr);
+    criteria.Add(option, Value());
+  }
+  parts_->Add(std::move(name), "choice", std::move(instructions)).Add("criteria", std::move(criteria));
+  return *this;
+}
+
+RequestBuilder& RequestBuilder::Score(std::string name, std::string instructions,
+                                      const std::vector<std::string>& levels) {
+  Value criteria = Value::Array();
+  for (const std::string& level : levels) criteria.items().push_back(Value::String(level));
+  parts_->Add(std::move(name), "score", std::move(instructions)).Add("criteria", std::move(criteria));
+  return *this;
+}
+
+Request RequestBuilder::Build() const {
+  Value root = Value::Object();
+  root.Add("state", parts_->state);
+  root.Add("questions", parts_->questions);
+  return Request(std::make_shared<Request::Impl>(Request::Impl{std::move(root)}));
+}
+
+}  // namespace assay

@@ -1,0 +1,98 @@
+#include "decide/run.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay::decide {
+namespace {
+
+using families::EncodedQuestion;
+using families::EncodedRequest;
+
+// True when `ids` starts with all of `prefix`.
+bool StartsWith(std::span<const int32_t> ids, std::span<const int32_t> prefix) {
+  return prefix.size() <= ids.size() && std::equal(prefix.begin(), prefix.end(), ids.begin());
+}
+
+HiddenSummary Summarize(View1<const float> row) {
+  HiddenSummary out;
+  out.first.assign(row.begin(), row.begin() + static_cast<ptrdiff_t>(std::min<size_t>(8, row.size())));
+  double squares = 0;
+  for (const float value : row) squares += static_cast<double>(value) * static_cast<double>(value);
+  out.l2 = std::sqrt(squares);
+  return out;
+}
+
+// One question on its way through the decoder.
+struct Branch {
+  const EncodedQuestion* question;
+  nn::State state;
+  size_t skipped;  // rows of the question's ids that the state holds already
+  std::vector<size_t> wanted;
+  std::vector<float> hidden;
+};
+
+// A question's branch: off the trunk, or off the prepared state when a whole row starts with it.
+Branch StartBranch(const families::Family& family, const EncodedQuestion& question, const nn::State* trunk,
+                   const PreparedTrunk* prepared) {
+  const nn::Decoder& decoder = family.decoder();
+  Branch branch{&question, nn::State(decoder.state_shape()), 0, {}, {}};
+  if (trunk != nullptr) {
+    branch.state = trunk->Fork();
+  } else if (prepared != nullptr && StartsWith(question.ids, prepared->ids) &&
+             prepared->ids.size() <= question.wanted.front()) {
+    branch.state = prepared->state.Fork();
+    branch.skipped = prepared->ids.size();
+  }
+  for (const size_t row : question.wanted) branch.wanted.push_back(row - branch.skipped);
+  branch.hidden.resize(branch.wanted.size() * decoder.hidden_size());
+  return branch;
+}
+
+void RunGroup(const families::Family& family, Threads& threads, std::vector<Branch>& branches,
+              const nn::ForwardOptions& options) {
+  const size_t width = family.decoder().hidden_size();
+  std::vector<nn::Segment> segments;
+  for (Branch& branch : branches) {
+    const std::span<const int32_t> ids(branch.question->ids);
+    segments.push_back({&branch.state, ids.subspan(branch.skipped), branch.wanted,
+                        View2<float>(branch.hidden.data(), branch.wanted.size(), width)});
+  }
+  family.decoder().Forward(threads, segments, options);
+}
+
+}  // namespace
+
+PreparedTrunk Prepare(const families::Family& family, Threads& threads, std::vector<int32_t> ids,
+                      const nn::ForwardOptions& options) {
+  PreparedTrunk out{std::move(ids), nn::State(family.decoder().state_shape())};
+  nn::Segment segment{&out.state, out.ids};
+  family.decoder().Forward(threads, std::span(&segment, 1), options);
+  return out;
+}
+
+std::vector<QuestionResult> Run(const families::Family& family, Threads& threads, const EncodedRequest& request,
+                                const PreparedTrunk* prepared, const RunOptions& options) {
+  const size_t width = family.decoder().hidden_size();
+  const Plan plan = MakePlan(request, family.decoder().state_shape(), options.plan);
+  const bool ready = prepared != nullptr && prepared->ids == request.trunk_ids;
+  std::optional<PreparedTrunk> trunk;
+  if (plan.trunk_rows > 0 && !ready) trunk = Prepare(family, threads, request.trunk_ids, options.forward);
+  const nn::State* trunk_state = nullptr;
+  if (plan.trunk_rows > 0) trunk_state = ready ? &prepared->state : &trunk->state;
+  std::vector<QuestionResult> results;
+  for (const std::vector<size_t>& group : plan.groups) {
+    std::vector<Branch> branches;
+    for (const size_t q : group) {
+      branches.push_back(StartBranch(family, request.questions[q], trunk_state, prepared));
+    }
+    RunGroup(family, threads, branches, options.forward);
+    for (const Branch& branch : branches) {
+      const View2<const float> hidden(branch.hidden.data(), branch.wanted.size(), width);
+      results.push_back({family.Read(*branch.question, hidden), Summarize(hidden[hidden.rows() - 1])});
+    }
+  }
+  return results;
+}
+
+}  // namespace assay::decide
