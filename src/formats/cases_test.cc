@@ -10,6 +10,8 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "formats/checkpoint.h"
+#include "formats/config.h"
+#include "formats/config_parts.h"
 #include "formats/safetensors.h"
 
 namespace assay::formats {
@@ -81,6 +83,51 @@ TEST(Cases, ShardedFoldersAreReadOrRefusedAsTheRuleSays) {
     const std::string name = entry.path().filename().string();
     seen.insert(name);
     const std::string got = Outcome([&] { return Describe(Checkpoint::Open(entry.path())); });
+    const json::Value* want = expected.Find(name);
+    EXPECT_EQ(got, want == nullptr ? "" : want->string()) << name;
+  }
+  EXPECT_EQ(seen, Names(expected));
+}
+
+// What the readers of config parts make of one toy config.
+std::string DescribeConfig(const fs::path& file) {
+  const json::Value value = ReadConfigFile(file.parent_path(), file.filename().string());
+  std::vector<std::string> notes;
+  const ConfigReader root(value, "config.json", notes);
+  const ConfigReader text = root.FindObject("text_config").value_or(root);
+  const std::string name = file.stem().string();
+  if (name.starts_with("rope")) {
+    const Rope rope = ReadRope(text, "full_attention");
+    return fmt::format("theta {}, rotated {}", rope.theta, rope.partial_rotary_factor);
+  }
+  if (name.starts_with("dtype")) return std::string(DtypeName(*ReadWeightsDtype(text)));
+  const auto layers = static_cast<size_t>(text.Int("num_hidden_layers", {1, 100}));
+  const auto kinds = ReadLayerTypes(text, layers, {"linear_attention", "full_attention"});
+  return kinds ? "was accepted" : "has no layer_types";
+}
+
+// The head that a folder's config and weights lead to, then the notes.
+std::string DescribeHead(const fs::path& folder) {
+  const json::Value value = ReadConfigFile(folder);
+  std::vector<std::string> notes;
+  // The toys belong to no family; untied is the default that makes the absent key visible.
+  const bool tied = ReadTied(ConfigReader(value, "config.json", notes), false);
+  const Checkpoint checkpoint = Checkpoint::Open(folder);
+  std::string text(
+      HeadTensor(tied, checkpoint, "model.embed_tokens.weight", "lm_head.weight", notes));
+  for (const std::string& note : notes) text += " | " + note;
+  return text;
+}
+
+TEST(Cases, ConfigsAreReadOrRefusedAsTheRuleSays) {
+  const json::Value expected = Expected("23_config");
+  std::set<std::string> seen;
+  for (const auto& entry : fs::directory_iterator(CaseFolder("23_config"))) {
+    const std::string name = entry.path().filename().string();
+    seen.insert(name);
+    const std::string got = Outcome([&] {
+      return entry.is_directory() ? DescribeHead(entry.path()) : DescribeConfig(entry.path());
+    });
     const json::Value* want = expected.Find(name);
     EXPECT_EQ(got, want == nullptr ? "" : want->string()) << name;
   }
