@@ -22,13 +22,14 @@ struct Rounding {
 
 struct Answer {
   std::string question;
-  std::string kind;                   // "noul", "choice" or "score"
-  std::vector<std::string> options;   // choice: labels; score: "0", "1", ...; noul: its two sides, in the family's order
+  std::string kind;  // "noul", "choice" or "score"
+  std::vector<std::string>
+      options;  // choice: labels; score: "0", "1", ...; noul: its two sides, in the family's order
   std::vector<double> probabilities;  // per option
   std::vector<std::string> levels;    // score: the level texts, JSON ones printed on one line
-  std::string best;                   // choice, score: the option of the largest probability (the first of equals)
-  double value = 0;                   // noul: probability of yes; choice: that of `best`; score: mean level
-  double confidence = 0;              // choice and score, by the family's own rule
+  std::string best;  // choice, score: the option of the largest probability (the first of equals)
+  double value = 0;  // noul: probability of yes; choice: that of `best`; score: mean level
+  double confidence = 0;  // choice and score, by the family's own rule
 };
 
 class Answers {
@@ -37,10 +38,12 @@ class Answers {
   size_t input_tokens() const;
   size_t output_tokens() const;
 
-  // {"id"?, "model", "answers", "usage"} as Python prints it: with an indent of two, or on one line.
-  std::string ToJson(const Rounding& rounding, bool one_line, const std::optional<std::string>& id = {}) const;
-  // One JSON object a question, full precision: id, question, ids, slot, options, scores, probabilities and what the family
-  // adds (docs/trace.md).
+  // {"id"?, "model", "answers", "usage"} as Python prints it: with an indent of two, or on one
+  // line.
+  std::string ToJson(const Rounding& rounding, bool one_line,
+                     const std::optional<std::string>& id = {}) const;
+  // One JSON object a question, full precision: id, question, ids, slot, options, scores,
+  // probabilities and what the family adds (docs/trace.md).
   std::vector<std::string> TraceLines(const std::string& id) const;
 
   struct Impl;

@@ -12,8 +12,8 @@
 
 namespace assay {
 
-// Whose rules a request is read by. kHost: the maker's own host code, to the letter. kWire: what the hosted System One
-// service accepts. Where both accept a request, the answers are the same.
+// Whose rules a request is read by. kHost: the maker's own host code, to the letter. kWire: what
+// the hosted System One service accepts. Where both accept a request, the answers are the same.
 enum class Dialect { kHost, kWire };
 
 struct LoadOptions {
@@ -23,11 +23,12 @@ struct LoadOptions {
 
 struct DecideOptions {
   Dialect dialect = Dialect::kHost;
-  size_t chunk = 0;  // rows of one sequence per pass; 0: as many as fit. Changes no bit of the answers.
+  size_t chunk =
+      0;  // rows of one sequence per pass; 0: as many as fit. Changes no bit of the answers.
 };
 
-// Makes "generic", "avx2" or "avx512" the vector code of the whole process; "" means the best that the CPU has. Call it
-// before loading a model. Throws Error(kUsage) when the CPU lacks the level.
+// Makes "generic", "avx2" or "avx512" the vector code of the whole process; "" means the best that
+// the CPU has. Call it before loading a model. Throws Error(kUsage) when the CPU lacks the level.
 void SelectCpuLevel(const std::string& name);
 
 class Session;
@@ -47,7 +48,8 @@ class Model {
   // Runs the request's state once, so that later questions about it start behind it.
   Session Prepare(const Request& request, const DecideOptions& options = {}) const;
 
-  // What the model is, as JSON (indent two) or as lines for people. `hashes` reads every file whole.
+  // What the model is, as JSON (indent two) or as lines for people. `hashes` reads every file
+  // whole.
   std::string DescribeJson(bool hashes) const;
   std::string DescribeText(bool hashes) const;
 
@@ -58,8 +60,8 @@ class Model {
   std::shared_ptr<const Impl> impl_;
 };
 
-// A prepared state. Answers equal those of Model::Decide bit for bit; only the time differs. Cheap to copy; may be used by
-// several threads at the same time. Keeps its model alive.
+// A prepared state. Answers equal those of Model::Decide bit for bit; only the time differs. Cheap
+// to copy; may be used by several threads at the same time. Keeps its model alive.
 class Session {
  public:
   // A request whose state is another one is answered too, from the start.

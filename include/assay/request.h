@@ -14,11 +14,12 @@ namespace assay {
 // Immutable once built; cheap to copy. Numbers are kept as written.
 class Request {
  public:
-  // Parses one request object. Throws Error(kRequest, where) when the text is not JSON or not an object. What is inside is
-  // checked by the model's family when it decides.
+  // Parses one request object. Throws Error(kRequest, where) when the text is not JSON or not an
+  // object. What is inside is checked by the model's family when it decides.
   static Request Parse(std::string_view json, std::string_view where = "request");
 
-  // The member "id", when it is there and a string. Throws Error(kRequest) when it is there and not a string.
+  // The member "id", when it is there and a string. Throws Error(kRequest) when it is there and not
+  // a string.
   std::optional<std::string> Id() const;
 
   struct Impl;
@@ -43,8 +44,10 @@ class RequestBuilder {
   RequestBuilder& StateNull();
   // Each question's name must be new. Options and levels in order.
   RequestBuilder& Noul(std::string name, std::string instructions);
-  RequestBuilder& Choice(std::string name, std::string instructions, const std::vector<std::string>& options);
-  RequestBuilder& Score(std::string name, std::string instructions, const std::vector<std::string>& levels);
+  RequestBuilder& Choice(std::string name, std::string instructions,
+                         const std::vector<std::string>& options);
+  RequestBuilder& Score(std::string name, std::string instructions,
+                        const std::vector<std::string>& levels);
   Request Build() const;
 
  private:

@@ -11,12 +11,15 @@ namespace {
 
 using json::Value;
 
-Value Number(double value, const Rounding& rounding) { return Value::Float(decide::Rounded(value, rounding)); }
+Value Number(double value, const Rounding& rounding) {
+  return Value::Float(decide::Rounded(value, rounding));
+}
 
 // {option: probability}, in option order.
 Value Probabilities(const Answer& answer, const Rounding& rounding) {
   Value out = Value::Object();
-  for (size_t i = 0; i < answer.options.size(); ++i) out.Add(answer.options[i], Number(answer.probabilities[i], rounding));
+  for (size_t i = 0; i < answer.options.size(); ++i)
+    out.Add(answer.options[i], Number(answer.probabilities[i], rounding));
   return out;
 }
 
@@ -63,8 +66,8 @@ Value Numbers(const std::vector<T>& numbers) {
   return out;
 }
 
-Value TraceJson(const std::string& id, const families::EncodedRequest& request, const families::EncodedQuestion& question,
-                const decide::QuestionResult& result) {
+Value TraceJson(const std::string& id, const families::EncodedRequest& request,
+                const families::EncodedQuestion& question, const decide::QuestionResult& result) {
   std::vector<int32_t> row = request.trunk_ids;
   row.insert(row.end(), question.ids.begin(), question.ids.end());
   Value out = Value::Object();
@@ -72,7 +75,8 @@ Value TraceJson(const std::string& id, const families::EncodedRequest& request, 
   out.Add("question", Value::String(question.name));
   out.Add("kind", Value::String(question.kind));
   out.Add("ids", Ids(row));
-  out.Add("slot", Value::Integer(static_cast<int64_t>(request.trunk_ids.size() + question.wanted.back())));
+  out.Add("slot",
+          Value::Integer(static_cast<int64_t>(request.trunk_ids.size() + question.wanted.back())));
   out.Add("options", Strings(question.options));
   out.Add("scores", Numbers(result.reading.scores));
   out.Add("probabilities", Numbers(result.reading.probabilities));
@@ -123,21 +127,25 @@ Answer MakeAnswer(const families::Family& family, const families::EncodedQuestio
 
 }  // namespace
 
-double RoundDecimals(double value, int digits) { return std::strtod(fmt::format("{:.{}f}", value, digits).c_str(), nullptr); }
+double RoundDecimals(double value, int digits) {
+  return std::strtod(fmt::format("{:.{}f}", value, digits).c_str(), nullptr);
+}
 
 double Rounded(double value, const Rounding& rounding) {
   switch (rounding.mode) {
     case Rounding::Mode::kNone: return value;
-    case Rounding::Mode::kKev: return RoundDecimals(static_cast<double>(static_cast<float>(value)), 4);
+    case Rounding::Mode::kKev:
+      return RoundDecimals(static_cast<double>(static_cast<float>(value)), 4);
     case Rounding::Mode::kDigits: return RoundDecimals(value, rounding.digits);
   }
   return value;
 }
 
-Answers MakeAnswers(const families::Family& family, std::string model, families::EncodedRequest request,
-                    std::vector<QuestionResult> results) {
+Answers MakeAnswers(const families::Family& family, std::string model,
+                    families::EncodedRequest request, std::vector<QuestionResult> results) {
   std::vector<Answer> list;
-  for (size_t q = 0; q < results.size(); ++q) list.push_back(MakeAnswer(family, request.questions[q], results[q].reading));
+  for (size_t q = 0; q < results.size(); ++q)
+    list.push_back(MakeAnswer(family, request.questions[q], results[q].reading));
   return Answers(std::make_shared<Answers::Impl>(
       Answers::Impl{std::move(model), std::move(request), std::move(results), std::move(list)}));
 }
@@ -148,7 +156,8 @@ const std::vector<Answer>& Answers::list() const { return impl_->list; }
 size_t Answers::input_tokens() const { return impl_->request.input_tokens; }
 size_t Answers::output_tokens() const { return 0; }
 
-std::string Answers::ToJson(const Rounding& rounding, bool one_line, const std::optional<std::string>& id) const {
+std::string Answers::ToJson(const Rounding& rounding, bool one_line,
+                            const std::optional<std::string>& id) const {
   Value answers = Value::Object();
   for (size_t q = 0; q < impl_->list.size(); ++q) {
     const families::EncodedQuestion& question = impl_->request.questions[q];
@@ -168,7 +177,8 @@ std::string Answers::ToJson(const Rounding& rounding, bool one_line, const std::
 std::vector<std::string> Answers::TraceLines(const std::string& id) const {
   std::vector<std::string> lines;
   for (size_t q = 0; q < impl_->results.size(); ++q) {
-    lines.push_back(json::PrintCompact(TraceJson(id, impl_->request, impl_->request.questions[q], impl_->results[q])));
+    lines.push_back(json::PrintCompact(
+        TraceJson(id, impl_->request, impl_->request.questions[q], impl_->results[q])));
   }
   return lines;
 }

@@ -21,8 +21,8 @@ double RoundDecimals(double value, int digits);
 // A number as an answer prints it.
 double Rounded(double value, const Rounding& rounding);
 
-Answers MakeAnswers(const families::Family& family, std::string model, families::EncodedRequest request,
-                    std::vector<QuestionResult> results);
+Answers MakeAnswers(const families::Family& family, std::string model,
+                    families::EncodedRequest request, std::vector<QuestionResult> results);
 
 }  // namespace decide
 }  // namespace assay

@@ -19,14 +19,18 @@ struct Model::Impl {
   mutable Threads threads;
 
   static families::EncodeOptions EncodeOptionsOf(const DecideOptions& options) {
-    return {options.dialect == Dialect::kWire ? families::Dialect::kWire : families::Dialect::kHost};
+    return {options.dialect == Dialect::kWire ? families::Dialect::kWire
+                                              : families::Dialect::kHost};
   }
 
-  Answers Decide(const Request& request, const decide::PreparedTrunk* prepared, const DecideOptions& options) const {
-    families::EncodedRequest encoded = family->Encode(request.impl().root, EncodeOptionsOf(options));
+  Answers Decide(const Request& request, const decide::PreparedTrunk* prepared,
+                 const DecideOptions& options) const {
+    families::EncodedRequest encoded =
+        family->Encode(request.impl().root, EncodeOptionsOf(options));
     decide::RunOptions run;
     run.forward.chunk = options.chunk;
-    std::vector<decide::QuestionResult> results = decide::Run(*family, threads, encoded, prepared, run);
+    std::vector<decide::QuestionResult> results =
+        decide::Run(*family, threads, encoded, prepared, run);
     return decide::MakeAnswers(*family, name, std::move(encoded), std::move(results));
   }
 };
@@ -62,13 +66,15 @@ Value DescriptionJson(const std::string& name, const families::ModelDescription&
   root.Add("limits", Value::Object(model.limits));
   Value parts = Value::Array();
   for (const families::ModelPart& part : model.parts) {
-    parts.items().push_back(Value::Object(
-        {{"name", Value::String(part.name)}, {"tensors", number(part.tensors)}, {"bytes", number(part.bytes)}}));
+    parts.items().push_back(Value::Object({{"name", Value::String(part.name)},
+                                           {"tensors", number(part.tensors)},
+                                           {"bytes", number(part.bytes)}}));
   }
   root.Add("parts", std::move(parts));
   Value files = Value::Array();
   for (const families::ModelFile& file : model.files) {
-    Value entry = Value::Object({{"name", Value::String(file.name)}, {"bytes", number(file.bytes)}});
+    Value entry =
+        Value::Object({{"name", Value::String(file.name)}, {"bytes", number(file.bytes)}});
     if (!file.sha256.empty()) entry.Add("sha256", Value::String(file.sha256));
     files.items().push_back(std::move(entry));
   }
@@ -81,12 +87,18 @@ Value DescriptionJson(const std::string& name, const families::ModelDescription&
 
 // 27131904 as "27,131,904".
 std::string Grouped(size_t value) {
-  std::string digits = fmt::format("{}", value);
-  for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-  return digits;
+  const std::string digits = fmt::format("{}", value);
+  std::string out;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
+    out += digits[i];
+  }
+  return out;
 }
 
-std::string Line(std::string_view name, std::string_view value) { return fmt::format("{:<18}{}\n", name, value); }
+std::string Line(std::string_view name, std::string_view value) {
+  return fmt::format("{:<18}{}\n", name, value);
+}
 
 std::string Fields(const std::vector<std::pair<std::string, Value>>& fields) {
   std::string out;
@@ -105,7 +117,8 @@ void SelectCpuLevel(const std::string& name) { kernels::SelectCpuLevel(name); }
 Model Model::Load(const std::filesystem::path& folder, const LoadOptions& options) {
   std::unique_ptr<families::Family> family = families::LoadFamily(folder, {options.max_row});
   const size_t threads = options.threads == 0 ? UsableCpus() : options.threads;
-  return Model(std::shared_ptr<Impl>(new Impl{FolderName(folder), std::move(family), Threads(threads)}));
+  return Model(
+      std::shared_ptr<Impl>(new Impl{FolderName(folder), std::move(family), Threads(threads)}));
 }
 
 const std::string& Model::name() const { return impl_->name; }
@@ -115,7 +128,8 @@ Answers Model::Decide(const Request& request, const DecideOptions& options) cons
 }
 
 Session Model::Prepare(const Request& request, const DecideOptions& options) const {
-  std::vector<int32_t> ids = impl_->family->EncodeState(request.impl().root, Impl::EncodeOptionsOf(options));
+  std::vector<int32_t> ids =
+      impl_->family->EncodeState(request.impl().root, Impl::EncodeOptionsOf(options));
   nn::ForwardOptions forward;
   forward.chunk = options.chunk;
   return Session(std::shared_ptr<Session::Impl>(new Session::Impl{
@@ -135,7 +149,8 @@ std::string Model::DescribeText(bool hashes) const {
   out += Line("limits", Fields(model.limits));
   size_t total = 0;
   for (const families::ModelPart& part : model.parts) {
-    out += Line(part.name, fmt::format("{:>16} bytes in {} tensors", Grouped(part.bytes), part.tensors));
+    out += Line(part.name,
+                fmt::format("{:>16} bytes in {} tensors", Grouped(part.bytes), part.tensors));
     total += part.bytes;
   }
   out += Line("all weights", fmt::format("{:>16} bytes", Grouped(total)));

@@ -1,4 +1,5 @@
-// Which rows run, and in what order: a trunk that questions share runs once, and the questions branch off it (design 3).
+// Which rows run, and in what order: a trunk that questions share runs once, and the questions
+// branch off it (design 3).
 #pragma once
 
 #include <cstddef>
@@ -14,11 +15,13 @@ struct Plan {
 };
 
 struct PlanOptions {
-  // Bytes of State that the branches of one group may hold together; a group has at least one branch.
+  // Bytes of State that the branches of one group may hold together; a group has at least one
+  // branch.
   size_t branch_bytes = size_t{256} << 20;
 };
 
 // `shape` sizes the branches.
-Plan MakePlan(const families::EncodedRequest& request, const nn::StateShape& shape, const PlanOptions& options);
+Plan MakePlan(const families::EncodedRequest& request, const nn::StateShape& shape,
+              const PlanOptions& options);
 
 }  // namespace assay::decide

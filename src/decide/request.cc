@@ -72,7 +72,8 @@ RequestBuilder& RequestBuilder::Choice(std::string name, std::string instruction
     ASSAY_CHECK(criteria.Find(option) == nullptr);
     criteria.Add(option, Value());
   }
-  parts_->Add(std::move(name), "choice", std::move(instructions)).Add("criteria", std::move(criteria));
+  parts_->Add(std::move(name), "choice", std::move(instructions))
+      .Add("criteria", std::move(criteria));
   return *this;
 }
 
@@ -80,7 +81,8 @@ RequestBuilder& RequestBuilder::Score(std::string name, std::string instructions
                                       const std::vector<std::string>& levels) {
   Value criteria = Value::Array();
   for (const std::string& level : levels) criteria.items().push_back(Value::String(level));
-  parts_->Add(std::move(name), "score", std::move(instructions)).Add("criteria", std::move(criteria));
+  parts_->Add(std::move(name), "score", std::move(instructions))
+      .Add("criteria", std::move(criteria));
   return *this;
 }
 

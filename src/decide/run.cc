@@ -16,7 +16,8 @@ bool StartsWith(std::span<const int32_t> ids, std::span<const int32_t> prefix) {
 
 HiddenSummary Summarize(View1<const float> row) {
   HiddenSummary out;
-  out.first.assign(row.begin(), row.begin() + static_cast<ptrdiff_t>(std::min<size_t>(8, row.size())));
+  out.first.assign(row.begin(),
+                   row.begin() + static_cast<ptrdiff_t>(std::min<size_t>(8, row.size())));
   double squares = 0;
   for (const float value : row) squares += static_cast<double>(value) * static_cast<double>(value);
   out.l2 = std::sqrt(squares);
@@ -33,8 +34,8 @@ struct Branch {
 };
 
 // A question's branch: off the trunk, or off the prepared state when a whole row starts with it.
-Branch StartBranch(const families::Family& family, const EncodedQuestion& question, const nn::State* trunk,
-                   const PreparedTrunk* prepared) {
+Branch StartBranch(const families::Family& family, const EncodedQuestion& question,
+                   const nn::State* trunk, const PreparedTrunk* prepared) {
   const nn::Decoder& decoder = family.decoder();
   Branch branch{&question, nn::State(decoder.state_shape()), 0, {}, {}};
   if (trunk != nullptr) {
@@ -71,13 +72,15 @@ PreparedTrunk Prepare(const families::Family& family, Threads& threads, std::vec
   return out;
 }
 
-std::vector<QuestionResult> Run(const families::Family& family, Threads& threads, const EncodedRequest& request,
-                                const PreparedTrunk* prepared, const RunOptions& options) {
+std::vector<QuestionResult> Run(const families::Family& family, Threads& threads,
+                                const EncodedRequest& request, const PreparedTrunk* prepared,
+                                const RunOptions& options) {
   const size_t width = family.decoder().hidden_size();
   const Plan plan = MakePlan(request, family.decoder().state_shape(), options.plan);
   const bool ready = prepared != nullptr && prepared->ids == request.trunk_ids;
   std::optional<PreparedTrunk> trunk;
-  if (plan.trunk_rows > 0 && !ready) trunk = Prepare(family, threads, request.trunk_ids, options.forward);
+  if (plan.trunk_rows > 0 && !ready)
+    trunk = Prepare(family, threads, request.trunk_ids, options.forward);
   const nn::State* trunk_state = nullptr;
   if (plan.trunk_rows > 0) trunk_state = ready ? &prepared->state : &trunk->state;
   std::vector<QuestionResult> results;
@@ -89,7 +92,8 @@ std::vector<QuestionResult> Run(const families::Family& family, Threads& threads
     RunGroup(family, threads, branches, options.forward);
     for (const Branch& branch : branches) {
       const View2<const float> hidden(branch.hidden.data(), branch.wanted.size(), width);
-      results.push_back({family.Read(*branch.question, hidden), Summarize(hidden[hidden.rows() - 1])});
+      results.push_back(
+          {family.Read(*branch.question, hidden), Summarize(hidden[hidden.rows() - 1])});
     }
   }
   return results;

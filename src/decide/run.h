@@ -31,8 +31,10 @@ struct RunOptions {
   PlanOptions plan;
 };
 
-// Rows that start with `prepared` (may be null) continue from it; others run whole. The bits are the same.
-std::vector<QuestionResult> Run(const families::Family& family, Threads& threads, const families::EncodedRequest& request,
+// Rows that start with `prepared` (may be null) continue from it; others run whole. The bits are
+// the same.
+std::vector<QuestionResult> Run(const families::Family& family, Threads& threads,
+                                const families::EncodedRequest& request,
                                 const PreparedTrunk* prepared, const RunOptions& options);
 
 // Runs ids from the start.

@@ -1,4 +1,5 @@
-// What a model family does for its requests: texts to token rows, hidden rows to probabilities. One object per loaded model.
+// What a model family does for its requests: texts to token rows, hidden rows to probabilities. One
+// object per loaded model.
 #pragma once
 
 #include <cstdint>
@@ -24,26 +25,30 @@ struct EncodeOptions {
 // One question, ready to run. Its row is the request's trunk followed by `ids`.
 struct EncodedQuestion {
   std::string name;
-  std::string kind;                          // "noul", "choice" or "score"
+  std::string kind;  // "noul", "choice" or "score"
   std::vector<int32_t> ids;
-  std::vector<size_t> wanted;                // rows of `ids` whose hidden rows Read needs, ascending
-  std::vector<std::string> options;          // in the family's option order: labels, level numbers, or the two sides of a noul
-  std::vector<std::string> codes;            // what the option lines print (families that print codes)
-  std::vector<std::vector<int32_t>> groups;  // readout ids per option (families that read option tokens)
-  std::vector<json::Value> legend;           // score: the levels as sent
+  std::vector<size_t> wanted;  // rows of `ids` whose hidden rows Read needs, ascending
+  std::vector<std::string>
+      options;  // in the family's option order: labels, level numbers, or the two sides of a noul
+  std::vector<std::string> codes;  // what the option lines print (families that print codes)
+  std::vector<std::vector<int32_t>>
+      groups;                       // readout ids per option (families that read option tokens)
+  std::vector<json::Value> legend;  // score: the levels as sent
 };
 
 struct EncodedRequest {
-  std::vector<int32_t> trunk_ids;  // shared by all questions; empty when the only question's row is whole
+  std::vector<int32_t>
+      trunk_ids;  // shared by all questions; empty when the only question's row is whole
   std::vector<EncodedQuestion> questions;
   size_t input_tokens = 0;
 };
 
 // What was read off one question's hidden rows, in float64.
 struct Reading {
-  std::vector<std::vector<double>> logits;  // per option and readout id, in the order of EncodedQuestion::groups
-  std::vector<double> scores;               // per option
-  std::vector<double> probabilities;        // per option
+  std::vector<std::vector<double>>
+      logits;                  // per option and readout id, in the order of EncodedQuestion::groups
+  std::vector<double> scores;  // per option
+  std::vector<double> probabilities;  // per option
 };
 
 // A block of bytes of a model, for `inspect`.
@@ -78,12 +83,15 @@ class Family {
 
   // Checks the request and turns it into rows. Throws Error(kRequest) naming the field.
   virtual EncodedRequest Encode(const json::Value& request, const EncodeOptions& options) const = 0;
-  // The ids that every question about this request's state starts with, whatever it asks; questions are not looked at.
-  virtual std::vector<int32_t> EncodeState(const json::Value& request, const EncodeOptions& options) const = 0;
+  // The ids that every question about this request's state starts with, whatever it asks; questions
+  // are not looked at.
+  virtual std::vector<int32_t> EncodeState(const json::Value& request,
+                                           const EncodeOptions& options) const = 0;
   // `hidden` is [question.wanted, hidden_size].
   virtual Reading Read(const EncodedQuestion& question, View2<const float> hidden) const = 0;
   // How sure the answer is, by the family's own rule. Not asked for noul.
-  virtual double Confidence(const EncodedQuestion& question, const std::vector<double>& probabilities) const = 0;
+  virtual double Confidence(const EncodedQuestion& question,
+                            const std::vector<double>& probabilities) const = 0;
   // How the probability of "yes" is found among a noul's options.
   virtual size_t YesOption() const = 0;
 

@@ -1,4 +1,5 @@
-// From option scores to probabilities, in float64, as the makers' host code computes them (spec d1 5.1).
+// From option scores to probabilities, in float64, as the makers' host code computes them (spec
+// d1 5.1).
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,8 @@ namespace assay::families {
 // Left to right with Neumaier's correction: what Python's sum does from 3.12 on.
 double CompensatedSum(std::span<const double> values);
 
-// exp(s - largest) / CompensatedSum(...). A score that is not finite gives probabilities that are not.
+// exp(s - largest) / CompensatedSum(...). A score that is not finite gives probabilities that are
+// not.
 std::vector<double> Softmax(std::span<const double> scores);
 
 // hidden . row of the embedding, products and sum in float64.

@@ -18,7 +18,9 @@ struct FamilyRow {
 
 constexpr FamilyRow kFamilies[] = {
     {"d1", "lfm2_vl",
-     [](const std::filesystem::path& folder, const LoadOptions& options) { return d1::Load(folder, {options.max_row}); }},
+     [](const std::filesystem::path& folder, const LoadOptions& options) {
+       return d1::Load(folder, {options.max_row});
+     }},
 };
 
 std::string KnownTypes() {
@@ -31,12 +33,14 @@ std::string KnownTypes() {
 
 }  // namespace
 
-std::unique_ptr<Family> LoadFamily(const std::filesystem::path& folder, const LoadOptions& options) {
+std::unique_ptr<Family> LoadFamily(const std::filesystem::path& folder,
+                                   const LoadOptions& options) {
   const formats::ModelType type = formats::ReadModelType(folder);
   for (const FamilyRow& row : kFamilies) {
     if (row.model_type == type.model_type) return row.load(folder, options);
   }
-  throw Error(ErrorKind::kModel, "config.json", fmt::format("model_type '{}' is not a family assay knows", type.model_type),
+  throw Error(ErrorKind::kModel, "config.json",
+              fmt::format("model_type '{}' is not a family assay knows", type.model_type),
               fmt::format("one of: {}", KnownTypes()));
 }
 

@@ -12,8 +12,8 @@ struct LoadOptions {
   size_t max_row = 0;  // 0 = the family's own limit
 };
 
-// Opens a model folder with the family that its config.json names. Throws Error(kModel); an unknown family is named, with
-// those that are known.
+// Opens a model folder with the family that its config.json names. Throws Error(kModel); an unknown
+// family is named, with those that are known.
 std::unique_ptr<Family> LoadFamily(const std::filesystem::path& folder, const LoadOptions& options);
 
 }  // namespace assay::families

@@ -15,11 +15,14 @@ using formats::TensorRow;
 using formats::TensorTable;
 
 // transformers saves tower names with or without the middle segment (spec d1 1.5, naming trap).
-const std::vector<std::string> kTowerPrefixes = {"model.vision_tower.vision_model.", "model.vision_tower."};
+const std::vector<std::string> kTowerPrefixes = {"model.vision_tower.vision_model.",
+                                                 "model.vision_tower."};
 
 class TableMaker {
  public:
-  explicit TableMaker(const formats::Lfm2VlConfig& config) : config_(config) { table_.architecture = "lfm2_vl"; }
+  explicit TableMaker(const formats::Lfm2VlConfig& config) : config_(config) {
+    table_.architecture = "lfm2_vl";
+  }
 
   TensorTable Make() {
     Text();
@@ -29,7 +32,8 @@ class TableMaker {
   }
 
  private:
-  void Add(std::string name, std::vector<std::string> sources, std::vector<uint64_t> shape, std::string group = "") {
+  void Add(std::string name, std::vector<std::string> sources, std::vector<uint64_t> shape,
+           std::string group = "") {
     TensorRow row;
     row.name = std::move(name);
     row.sources = std::move(sources);
@@ -53,7 +57,8 @@ class TableMaker {
     const formats::Lfm2TextConfig& text = config_.text;
     const std::string ours = fmt::format("{}.", n);
     const std::string source = fmt::format("layers.{}.", n);
-    const auto add = [&](const std::string& name, const std::string& rest, std::vector<uint64_t> shape) {
+    const auto add = [&](const std::string& name, const std::string& rest,
+                         std::vector<uint64_t> shape) {
       AddText(ours + name, source + rest, std::move(shape));
     };
     add("operator_norm", "operator_norm", {text.hidden});
@@ -82,7 +87,8 @@ class TableMaker {
   }
 
   // A linear layer or a norm with its bias; a norm has no inputs.
-  void AddTowerPair(const std::string& name, const std::string& source, uint64_t outputs, uint64_t inputs) {
+  void AddTowerPair(const std::string& name, const std::string& source, uint64_t outputs,
+                    uint64_t inputs) {
     AddTower(name, source + ".weight",
              inputs == 0 ? std::vector<uint64_t>{outputs} : std::vector<uint64_t>{outputs, inputs});
     AddTower(name + "_bias", source + ".bias", {outputs});
@@ -143,7 +149,9 @@ std::vector<float> TapsOf(const Tensor& tensor) {
 }
 
 nn::Lfm2Layer LayerOf(const BoundTensors& tensors, size_t n, Lfm2LayerKind kind) {
-  const auto get = [&](const char* name) -> const Tensor& { return tensors.Get(fmt::format("text.{}.{}", n, name)); };
+  const auto get = [&](const char* name) -> const Tensor& {
+    return tensors.Get(fmt::format("text.{}.{}", n, name));
+  };
   nn::Lfm2Layer layer;
   layer.operator_norm = VectorOf(get("operator_norm"));
   layer.ffn_norm = VectorOf(get("ffn_norm"));
@@ -151,7 +159,8 @@ nn::Lfm2Layer LayerOf(const BoundTensors& tensors, size_t n, Lfm2LayerKind kind)
   layer.up = MatrixOf(get("up"));
   layer.down = MatrixOf(get("down"));
   if (kind == Lfm2LayerKind::kConv) {
-    layer.conv = {MatrixOf(get("conv.in_proj")), TapsOf(get("conv.taps")), MatrixOf(get("conv.out_proj"))};
+    layer.conv = {MatrixOf(get("conv.in_proj")), TapsOf(get("conv.taps")),
+                  MatrixOf(get("conv.out_proj"))};
   } else {
     layer.attention = {MatrixOf(get("q_proj")),   MatrixOf(get("k_proj")), MatrixOf(get("v_proj")),
                        MatrixOf(get("out_proj")), VectorOf(get("q_norm")), VectorOf(get("k_norm"))};
@@ -161,7 +170,9 @@ nn::Lfm2Layer LayerOf(const BoundTensors& tensors, size_t n, Lfm2LayerKind kind)
 
 }  // namespace
 
-formats::TensorTable TensorsOf(const formats::Lfm2VlConfig& config) { return TableMaker(config).Make(); }
+formats::TensorTable TensorsOf(const formats::Lfm2VlConfig& config) {
+  return TableMaker(config).Make();
+}
 
 kernels::WeightMatrix MatrixOf(const Tensor& tensor) {
   kernels::WeightMatrix matrix;
@@ -177,7 +188,8 @@ kernels::WeightMatrix MatrixOf(const Tensor& tensor) {
   return matrix;
 }
 
-std::unique_ptr<nn::Decoder> MakeDecoder(const formats::Lfm2VlConfig& config, const BoundTensors& tensors) {
+std::unique_ptr<nn::Decoder> MakeDecoder(const formats::Lfm2VlConfig& config,
+                                         const BoundTensors& tensors) {
   const formats::Lfm2TextConfig& text = config.text;
   nn::Lfm2Shape shape;
   shape.hidden = text.hidden;

@@ -1,4 +1,5 @@
-// From an LFM2.5-VL checkpoint to the decoder's weights: one table of our names, source names and shapes (spec d1 1.5).
+// From an LFM2.5-VL checkpoint to the decoder's weights: one table of our names, source names and
+// shapes (spec d1 1.5).
 #pragma once
 
 #include <memory>
@@ -10,12 +11,13 @@
 
 namespace assay::families::d1 {
 
-// Every tensor of the architecture: the text decoder under "text.", tower and projector under "vision." and "projector.".
-// `w1_rows` is the MLP width that the checkpoint's own w1 has.
+// Every tensor of the architecture: the text decoder under "text.", tower and projector under
+// "vision." and "projector.". `w1_rows` is the MLP width that the checkpoint's own w1 has.
 formats::TensorTable TensorsOf(const formats::Lfm2VlConfig& config);
 
 // The decoder over the checkpoint's memory, which must outlive it.
-std::unique_ptr<nn::Decoder> MakeDecoder(const formats::Lfm2VlConfig& config, const formats::BoundTensors& tensors);
+std::unique_ptr<nn::Decoder> MakeDecoder(const formats::Lfm2VlConfig& config,
+                                         const formats::BoundTensors& tensors);
 
 // The rows that score option tokens: the embedding (spec 2.1, tied head).
 kernels::WeightMatrix MatrixOf(const formats::Tensor& tensor);

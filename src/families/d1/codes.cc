@@ -96,7 +96,8 @@ std::optional<int32_t> CodeTable::OneToken(const std::string& text) const {
   return ids.size() == 1 ? std::optional(ids[0]) : std::nullopt;
 }
 
-void CodeTable::AddAliases(const std::vector<std::string>& wanted, const std::string& where, OptionCodes& out) const {
+void CodeTable::AddAliases(const std::vector<std::string>& wanted, const std::string& where,
+                           OptionCodes& out) const {
   std::unordered_set<int32_t> taken;
   for (const std::string& want : wanted) {
     const auto free = [&](const std::string& code) {
@@ -105,10 +106,11 @@ void CodeTable::AddAliases(const std::vector<std::string>& wanted, const std::st
     };
     const auto pooled = free(want) ? pool_.end() : std::find_if(pool_.begin(), pool_.end(), free);
     if (pooled == pool_.end() && !free(want)) {
-      throw Error(ErrorKind::kRequest, where + ".criteria",
-                  fmt::format("has {} options, and only {} one-token option codes are left for them", wanted.size(),
-                              taken.size()),
-                  "ask with fewer options");
+      throw Error(
+          ErrorKind::kRequest, where + ".criteria",
+          fmt::format("has {} options, and only {} one-token option codes are left for them",
+                      wanted.size(), taken.size()),
+          "ask with fewer options");
     }
     const std::string& code = pooled == pool_.end() ? want : *pooled;
     const std::optional<int32_t> id = OneToken(code);
@@ -143,7 +145,8 @@ OptionCodes CodeTable::CodesFor(const Question& question, const std::string& whe
   }
   for (size_t i = 0; i < out.groups.size(); ++i) {
     if (out.groups[i].empty()) {
-      throw Error(ErrorKind::kRequest, where, fmt::format("option '{}' has no one-token form", out.codes[i]),
+      throw Error(ErrorKind::kRequest, where,
+                  fmt::format("option '{}' has no one-token form", out.codes[i]),
                   "this tokenizer cannot answer this kind of question");
     }
     for (const int32_t id : out.groups[i]) {

@@ -29,8 +29,8 @@ class CodeTable {
  public:
   explicit CodeTable(Encode encode);
 
-  // Throws Error(kRequest): no one-token code is left (refusal 15), or a readout id is outside the option table
-  // (refusal 16). `where` is the question's path.
+  // Throws Error(kRequest): no one-token code is left (refusal 15), or a readout id is outside the
+  // option table (refusal 16). `where` is the question's path.
   OptionCodes CodesFor(const Question& question, const std::string& where) const;
 
   // Distinct ids of the option table.
@@ -38,7 +38,8 @@ class CodeTable {
 
  private:
   std::optional<int32_t> OneToken(const std::string& text) const;
-  void AddAliases(const std::vector<std::string>& wanted, const std::string& where, OptionCodes& out) const;
+  void AddAliases(const std::vector<std::string>& wanted, const std::string& where,
+                  OptionCodes& out) const;
 
   Encode encode_;
   std::vector<std::string> pool_;

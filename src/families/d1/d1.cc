@@ -13,7 +13,8 @@
 namespace assay::families::d1 {
 namespace {
 
-// The port that the published records come from runs rows in steps of 64 up to 4,096 (spec 4.6, refusal 17).
+// The port that the published records come from runs rows in steps of 64 up to 4,096 (spec 4.6,
+// refusal 17).
 constexpr size_t kRowStep = 64;
 constexpr size_t kDefaultMaxRow = 4096;
 
@@ -29,7 +30,8 @@ std::string_view KindText(Kind kind) {
 size_t RowLimit(size_t max_row, size_t context) {
   if (max_row == 0) return std::min(kDefaultMaxRow, context);
   if (max_row > context) {
-    throw Error(ErrorKind::kUsage, "--max-row", fmt::format("{} tokens are more than this model's context", max_row),
+    throw Error(ErrorKind::kUsage, "--max-row",
+                fmt::format("{} tokens are more than this model's context", max_row),
                 fmt::format("at most {}", context));
   }
   return max_row;
@@ -74,7 +76,8 @@ class D1 final : public Family {
     return out;
   }
 
-  std::vector<int32_t> EncodeState(const json::Value& request, const EncodeOptions& options) const override {
+  std::vector<int32_t> EncodeState(const json::Value& request,
+                                   const EncodeOptions& options) const override {
     return tokenizer_.Encode(PrefixText(ReadState(request, options.dialect)));
   }
 
@@ -82,7 +85,8 @@ class D1 final : public Family {
     Reading reading;
     for (const std::vector<int32_t>& group : question.groups) {
       std::vector<double> logits;
-      for (const int32_t id : group) logits.push_back(Logit(hidden[0], embedding_, static_cast<size_t>(id)));
+      for (const int32_t id : group)
+        logits.push_back(Logit(hidden[0], embedding_, static_cast<size_t>(id)));
       reading.scores.push_back(*std::max_element(logits.begin(), logits.end()));
       reading.logits.push_back(std::move(logits));
     }
@@ -90,7 +94,8 @@ class D1 final : public Family {
     return reading;
   }
 
-  double Confidence(const EncodedQuestion& /*question*/, const std::vector<double>& probabilities) const override {
+  double Confidence(const EncodedQuestion& /*question*/,
+                    const std::vector<double>& probabilities) const override {
     return probabilities[Argmax(probabilities)];
   }
 
@@ -99,29 +104,34 @@ class D1 final : public Family {
   ModelDescription Describe(bool hashes) const override;
 
  private:
-  static formats::BoundTensors Bind(const formats::Checkpoint& checkpoint, const formats::Lfm2VlConfig& config) {
-    const formats::Tensor* w1 = checkpoint.Find("model.language_model.layers.0.feed_forward.w1.weight");
+  static formats::BoundTensors Bind(const formats::Checkpoint& checkpoint,
+                                    const formats::Lfm2VlConfig& config) {
+    const formats::Tensor* w1 =
+        checkpoint.Find("model.language_model.layers.0.feed_forward.w1.weight");
     if (w1 != nullptr && !w1->shape.empty()) formats::CheckLfm2MlpWidth(config.text, w1->shape[0]);
     return formats::BindTensors(checkpoint, TensorsOf(config));
   }
 
   // The prompt is made of these; a tokenizer without them belongs to another family.
   void CheckTokenizer() const {
-    for (const std::string_view token : {"<|startoftext|>", "<|im_start|>", "<|im_end|>", "<image>"}) {
+    for (const std::string_view token :
+         {"<|startoftext|>", "<|im_start|>", "<|im_end|>", "<image>"}) {
       if (tokenizer_.Encode(token).size() == 1) continue;
       throw Error(ErrorKind::kModel, "tokenizer.json", fmt::format("'{}' is not one token", token),
                   "the tokenizer of a d1 checkpoint");
     }
     if (tokenizer_.vocab_size() > config_.text.vocab) {
       throw Error(ErrorKind::kModel, "tokenizer.json",
-                  fmt::format("has ids up to {}, and the embedding has {} rows", tokenizer_.vocab_size() - 1,
-                              config_.text.vocab),
+                  fmt::format("has ids up to {}, and the embedding has {} rows",
+                              tokenizer_.vocab_size() - 1, config_.text.vocab),
                   "the tokenizer that belongs to these weights");
     }
   }
 
-  // One question: the whole text is encoded as one string. Several: a trunk and branches, encoded apart (spec 7.1).
-  void AddRows(const std::string& prefix, const std::vector<std::string>& suffixes, EncodedRequest& out) const {
+  // One question: the whole text is encoded as one string. Several: a trunk and branches, encoded
+  // apart (spec 7.1).
+  void AddRows(const std::string& prefix, const std::vector<std::string>& suffixes,
+               EncodedRequest& out) const {
     if (suffixes.size() > 1) out.trunk_ids = tokenizer_.Encode(prefix);
     out.input_tokens = out.trunk_ids.size();
     for (size_t q = 0; q < suffixes.size(); ++q) {
@@ -136,9 +146,11 @@ class D1 final : public Family {
   void CheckLength(const std::string& name, size_t tokens) const {
     const size_t padded = (tokens + kRowStep - 1) / kRowStep * kRowStep;
     if (padded <= row_limit_) return;
-    throw Error(ErrorKind::kRequest, "questions." + name,
-                fmt::format("its row has {} tokens, {} when padded to {}", tokens, padded, kRowStep),
-                fmt::format("at most {}; --max-row allows up to {}", row_limit_, config_.text.max_positions));
+    throw Error(
+        ErrorKind::kRequest, "questions." + name,
+        fmt::format("its row has {} tokens, {} when padded to {}", tokens, padded, kRowStep),
+        fmt::format("at most {}; --max-row allows up to {}", row_limit_,
+                    config_.text.max_positions));
   }
 
   formats::Lfm2VlConfig config_;
@@ -152,12 +164,15 @@ class D1 final : public Family {
 };
 
 ModelDescription D1::Describe(bool hashes) const {
-  const auto number = [](size_t value) { return json::Value::Integer(static_cast<int64_t>(value)); };
+  const auto number = [](size_t value) {
+    return json::Value::Integer(static_cast<int64_t>(value));
+  };
   ModelDescription out;
   out.family = "d1";
   out.architecture = "lfm2_vl";
   const auto& layers = config_.text.layers;
-  const auto attention = std::count(layers.begin(), layers.end(), formats::Lfm2LayerKind::kAttention);
+  const auto attention =
+      std::count(layers.begin(), layers.end(), formats::Lfm2LayerKind::kAttention);
   out.shape = {{"hidden", number(config_.text.hidden)},
                {"layers", number(layers.size())},
                {"attention_layers", number(static_cast<size_t>(attention))},
@@ -179,7 +194,9 @@ ModelDescription D1::Describe(bool hashes) const {
   std::vector<std::string> types;
   for (const formats::Tensor* tensor : checkpoint_.tensors()) {
     const std::string_view name = tensor->name;
-    const size_t part = name.starts_with("model.language_model.") ? 0 : name.starts_with("model.vision_tower.") ? 1 : 2;
+    const size_t part = name.starts_with("model.language_model.") ? 0
+                        : name.starts_with("model.vision_tower.") ? 1
+                                                                  : 2;
     out.parts[part].tensors += 1;
     out.parts[part].bytes += Bytes(*tensor);
     const std::string type(formats::DtypeName(tensor->dtype));

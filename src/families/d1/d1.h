@@ -1,4 +1,5 @@
-// The d1 family: LFM2.5-VL, one row per question, read off a few option tokens at the row's last position (spec d1).
+// The d1 family: LFM2.5-VL, one row per question, read off a few option tokens at the row's last
+// position (spec d1).
 #pragma once
 
 #include <filesystem>
@@ -9,10 +10,12 @@
 namespace assay::families::d1 {
 
 struct Options {
-  size_t max_row = 0;  // longest padded row; 0 = the maker's port's 4,096 or the model's context if that is shorter
+  size_t max_row = 0;  // longest padded row; 0 = the maker's port's 4,096 or the model's context if
+                       // that is shorter
 };
 
-// Opens a checkpoint folder. Throws Error(kModel), or Error(kUsage) when max_row is past the model's context.
+// Opens a checkpoint folder. Throws Error(kModel), or Error(kUsage) when max_row is past the
+// model's context.
 std::unique_ptr<Family> Load(const std::filesystem::path& folder, const Options& options);
 
 }  // namespace assay::families::d1

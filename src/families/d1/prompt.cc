@@ -30,8 +30,10 @@ std::string NoulBlock(const Question& question) {
 
 std::string ScoreBlock(const Question& question) {
   std::string block = question.instructions + "\n";
-  for (size_t i = 0; i < question.levels.size(); ++i) block += fmt::format("\n{} {}", i, question.levels[i]);
-  return block + fmt::format("\n\nReply with a single digit 0-{} only.", question.levels.size() - 1);
+  for (size_t i = 0; i < question.levels.size(); ++i)
+    block += fmt::format("\n{} {}", i, question.levels[i]);
+  return block +
+         fmt::format("\n\nReply with a single digit 0-{} only.", question.levels.size() - 1);
 }
 
 }  // namespace

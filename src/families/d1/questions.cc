@@ -5,11 +5,11 @@
 namespace assay::families::d1 {
 namespace {
 
+using json::Value;
 using json::Kind::kArray;
 using json::Kind::kNull;
 using json::Kind::kObject;
 using json::Kind::kString;
-using json::Value;
 
 constexpr size_t kMaxLevels = 10;
 constexpr size_t kMaxWireOptions = 255;
@@ -27,7 +27,8 @@ bool IsContent(const Value& value) {
 // Reads one question; `where` is its path in the request.
 class QuestionReader {
  public:
-  QuestionReader(std::string where, Dialect dialect) : where_(std::move(where)), wire_(dialect == Dialect::kWire) {}
+  QuestionReader(std::string where, Dialect dialect)
+      : where_(std::move(where)), wire_(dialect == Dialect::kWire) {}
 
   Question Read(const std::string& name, const Value& value) const {
     if (!value.is_object()) Refuse(where_, Is(value), "a question is an object");
@@ -58,7 +59,8 @@ class QuestionReader {
     if (type->string() == "score") return Kind::kScore;
     // The host takes every other word for a choice, "Noul" included.
     if (wire_ && type->string() != "choice") {
-      Refuse(At("type"), fmt::format("'{}' is not a question type", OneLine(type->string(), 60)), kTypes);
+      Refuse(At("type"), fmt::format("'{}' is not a question type", OneLine(type->string(), 60)),
+             kTypes);
     }
     return Kind::kChoice;
   }
@@ -66,7 +68,8 @@ class QuestionReader {
   std::string ReadInstructions(const Value* value) const {
     if (value == nullptr || value->is_null()) {
       if (wire_) return "";
-      Refuse(At("instructions"), value == nullptr ? "are missing" : "are null", "a string, which may be empty");
+      Refuse(At("instructions"), value == nullptr ? "are missing" : "are null",
+             "a string, which may be empty");
     }
     return Text(*value, "instructions");
   }
@@ -80,7 +83,8 @@ class QuestionReader {
 
   void ReadSides(const Value* criteria, Question& question) const {
     if (criteria == nullptr || criteria->is_null()) return;
-    if (!criteria->is_object()) Refuse(At("criteria"), Is(*criteria), "an object with true and false, or null");
+    if (!criteria->is_object())
+      Refuse(At("criteria"), Is(*criteria), "an object with true and false, or null");
     if (criteria->members().empty()) return;
     question.yes = ReadSide(criteria->Find("true"), "criteria.true");
     question.no = ReadSide(criteria->Find("false"), "criteria.false");
@@ -93,7 +97,8 @@ class QuestionReader {
   }
 
   void ReadChoices(const Value* criteria, Question& question) const {
-    constexpr std::string_view kHint = "an object of option label to description or null, with at least one option";
+    constexpr std::string_view kHint =
+        "an object of option label to description or null, with at least one option";
     if (criteria == nullptr) Refuse(At("criteria"), "is missing", kHint);
     if (!criteria->is_object()) Refuse(At("criteria"), Is(*criteria), kHint);
     const auto& members = criteria->members();
@@ -109,7 +114,8 @@ class QuestionReader {
   }
 
   void ReadLevels(const Value* criteria, Question& question) const {
-    const std::string hint = fmt::format("an array of 1 to {} level texts, lowest first", kMaxLevels);
+    const std::string hint =
+        fmt::format("an array of 1 to {} level texts, lowest first", kMaxLevels);
     if (criteria == nullptr) Refuse(At("criteria"), "is missing", hint);
     if (!criteria->is_array()) Refuse(At("criteria"), Is(*criteria), hint);
     const auto& levels = criteria->items();
@@ -117,7 +123,8 @@ class QuestionReader {
       Refuse(At("criteria"), fmt::format("has {} levels", levels.size()), hint);
     }
     for (size_t i = 0; i < levels.size(); ++i) {
-      // JavaScript callers send null levels, and the stock client wants text back in the legend (spec wire 6.2).
+      // JavaScript callers send null levels, and the stock client wants text back in the legend
+      // (spec wire 6.2).
       const bool empty_level = wire_ && levels[i].is_null();
       question.levels.push_back(empty_level ? "" : Text(levels[i], fmt::format("criteria[{}]", i)));
       question.legend.push_back(empty_level ? Value::String("") : levels[i]);
@@ -131,8 +138,10 @@ class QuestionReader {
 void RefusePictures(const Value& request) {
   for (const std::string_view field : {"pictures", "assets"}) {
     const Value* value = request.Find(field);
-    const bool empty = value == nullptr || value->is_null() || (value->is_array() && value->items().empty());
-    if (!empty) Refuse(field, "this version answers text requests only", "send the request without pictures");
+    const bool empty =
+        value == nullptr || value->is_null() || (value->is_array() && value->items().empty());
+    if (!empty)
+      Refuse(field, "this version answers text requests only", "send the request without pictures");
   }
 }
 
@@ -144,7 +153,8 @@ std::optional<std::string> ReadState(const Value& request, Dialect dialect) {
   if (state == nullptr) Refuse("state", "is missing", "a text, any JSON, or null");
   if (state->is_null()) return std::nullopt;
   if (state->is_string()) return state->string();
-  if (dialect == Dialect::kWire && !IsContent(*state)) Refuse("state", Is(*state), "a string, an object, an array or null");
+  if (dialect == Dialect::kWire && !IsContent(*state))
+    Refuse("state", Is(*state), "a string, an object, an array or null");
   return json::PrintPython(*state);
 }
 
@@ -157,7 +167,8 @@ Request ReadRequest(const Value& request, Dialect dialect) {
   if (!questions->is_object()) Refuse("questions", Is(*questions), kHint);
   if (questions->members().empty()) Refuse("questions", "is empty", kHint);
   for (const auto& [name, question] : questions->members()) {
-    out.questions.push_back(QuestionReader(fmt::format("questions.{}", name), dialect).Read(name, question));
+    out.questions.push_back(
+        QuestionReader(fmt::format("questions.{}", name), dialect).Read(name, question));
   }
   RefusePictures(request);
   return out;

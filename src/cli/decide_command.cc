@@ -1,0 +1,280 @@
+// assay decide: answers one request, or a file of them.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+
+#include "assay/model.h"
+#include "base/file.h"
+#include "cli/ask.h"
+#include "cli/commands.h"
+#include "cli/limits.h"
+#include "cli/line_reader.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/table.h"
+
+namespace assay::cli {
+namespace {
+
+struct DecideArguments {
+  std::string model;
+  std::string request;  // a file, "-", or empty when the question comes from options
+  AskOptions ask;
+  std::vector<std::string> pictures;
+  bool json = false;
+  bool table = false;
+  bool lines = false;
+  std::string trace;
+  std::string round = "none";
+  std::string dialect = "host";
+  size_t chunk = 0;
+  LoadOptions load;
+};
+
+Rounding ParseRounding(const std::string& text) {
+  if (text == "none") return {};
+  if (text == "kev") return {Rounding::Mode::kKev, 0};
+  int digits = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), digits);
+  if (error != std::errc() || end != text.data() + text.size() || digits < 0 || digits > 17) {
+    throw Error(ErrorKind::kUsage, "--round", fmt::format("'{}' is no rounding", OneLine(text, 40)),
+                "none, kev, or a number of decimals from 0 to 17");
+  }
+  return {Rounding::Mode::kDigits, digits};
+}
+
+bool LocaleIsUtf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string_view text(value);
+    return text.find("UTF-8") != text.npos || text.find("utf8") != text.npos;
+  }
+  return false;
+}
+
+TableStyle StyleOfTerminal() {
+  TableStyle style;
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) style.width = size.ws_col;
+  style.unicode = LocaleIsUtf8();
+  return style;
+}
+
+// How answers leave the program: a table for people, or JSON.
+class Printer {
+ public:
+  explicit Printer(const DecideArguments& arguments)
+      : table_(arguments.table ||
+               (!arguments.json && !arguments.lines && isatty(STDOUT_FILENO) == 1)),
+        one_line_(arguments.lines),
+        rounding_(ParseRounding(arguments.round)),
+        style_(StyleOfTerminal()) {
+    if (!arguments.trace.empty()) trace_ = std::make_unique<OutputFile>(arguments.trace);
+  }
+
+  void Print(const Answers& answers, const std::string& title,
+             const std::optional<std::string>& id) {
+    if (table_) {
+      WriteText(STDOUT_FILENO, "standard output", AnswerTable(answers, title, style_));
+    } else {
+      WriteLine(STDOUT_FILENO, "standard output", answers.ToJson(rounding_, one_line_, id));
+    }
+    if (trace_ == nullptr) return;
+    for (const std::string& line : answers.TraceLines(id.value_or("1"))) trace_->Line(line);
+  }
+
+  void PrintRefusal(const Error& error, const std::string& id) {
+    const std::string line = table_ ? fmt::format("{}  refused: {}", OneLine(id, 60), error.what())
+                                    : ErrorJson(error, id);
+    WriteLine(STDOUT_FILENO, "standard output", line);
+  }
+
+  void Finish() {
+    if (trace_ != nullptr) trace_->Close();
+  }
+
+ private:
+  bool table_;
+  bool one_line_;
+  Rounding rounding_;
+  TableStyle style_;
+  std::unique_ptr<OutputFile> trace_;
+};
+
+// An open input: standard input or a file.
+class Input {
+ public:
+  explicit Input(const std::string& name) : name_(name == "-" ? "standard input" : name) {
+    if (name == "-") {
+      descriptor_ = STDIN_FILENO;
+      return;
+    }
+    descriptor_ = open(name.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat status{};
+    if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) {
+      throw Error(ErrorKind::kFile, name, "no such file, or not readable",
+                  "a file of requests, or - for standard input");
+    }
+    if (S_ISDIR(status.st_mode))
+      throw Error(ErrorKind::kFile, name, "is a folder", "a file of requests");
+    bytes_ = S_ISREG(status.st_mode) ? static_cast<size_t>(status.st_size) : 0;
+  }
+  ~Input() {
+    if (descriptor_ > STDIN_FILENO) close(descriptor_);
+  }
+  Input(const Input&) = delete;
+  Input& operator=(const Input&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  const std::string& name() const { return name_; }
+  size_t bytes() const { return bytes_; }  // 0 when it cannot be known
+
+ private:
+  std::string name_;
+  int descriptor_ = -1;
+  size_t bytes_ = 0;
+};
+
+Answers AnswerLine(const Model& model, const Line& line, const DecideOptions& options,
+                   std::string& id) {
+  if (line.too_long) {
+    throw Error(ErrorKind::kRequest, "line",
+                fmt::format("has more than {} bytes", kMaxRequestBytes), "shorter lines");
+  }
+  if (line.text.find_first_not_of(" \t\r") == std::string::npos) {
+    throw Error(ErrorKind::kRequest, "line", "is empty", "one request object a line");
+  }
+  const Request request = Request::Parse(line.text, "line");
+  id = request.Id().value_or(id);
+  return model.Decide(request, options);
+}
+
+int DecideLines(const Model& model, const DecideArguments& arguments,
+                const DecideOptions& options) {
+  const Input input(arguments.request);
+  LineReader reader(input.descriptor(), input.name(), kMaxRequestBytes);
+  Printer printer(arguments);
+  // A bar between lines of output would only tear them: it shows when the answers go elsewhere.
+  Progress progress(input.bytes(), isatty(STDERR_FILENO) == 1 && isatty(STDOUT_FILENO) == 0);
+  size_t answered = 0;
+  size_t refused = 0;
+  while (const std::optional<Line> line = reader.Next()) {
+    std::string id = fmt::format("{}", line->number);
+    try {
+      const Answers answers = AnswerLine(model, *line, options, id);
+      printer.Print(answers, id, id);
+      ++answered;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kRequest) throw;
+      printer.PrintRefusal(error, id);
+      ++refused;
+    }
+    progress.Update(line->end_offset, fmt::format("{} answered, {} refused", answered, refused));
+  }
+  progress.Finish();
+  printer.Finish();
+  if (refused == 0) return 0;
+  WriteError(
+      fmt::format("{}: {} of {} lines were refused", input.name(), refused, answered + refused));
+  return ExitCode(ErrorKind::kRequest);
+}
+
+Request ReadRequest(const DecideArguments& arguments) {
+  if (arguments.request.empty()) return RequestFromOptions(arguments.ask);
+  const Input input(arguments.request);
+  return Request::Parse(
+      ReadDescriptor(input.descriptor(), input.name(), ErrorKind::kFile, kMaxRequestBytes),
+      input.name());
+}
+
+void CheckArguments(const DecideArguments& arguments) {
+  const bool options_ask = arguments.ask.any_question() || arguments.ask.has_state;
+  if (!arguments.request.empty() && options_ask) {
+    throw Error(ErrorKind::kUsage, "command line",
+                "a request file and --state, --noul, --choice or --score", "one or the other");
+  }
+  if (arguments.request.empty() && !arguments.ask.any_question()) {
+    throw Error(ErrorKind::kUsage, "command line", "nothing is asked",
+                "a request file, - for standard input, or --noul, --choice or --score");
+  }
+  if (arguments.lines && arguments.request.empty()) {
+    throw Error(ErrorKind::kUsage, "--lines", "goes with a file of requests",
+                "a file, or - for standard input");
+  }
+  if (arguments.json && arguments.table) {
+    throw Error(ErrorKind::kUsage, "command line", "--json and --table exclude each other",
+                "one of them");
+  }
+  if (!arguments.pictures.empty()) {
+    throw Error(ErrorKind::kRequest, "--picture", "this version answers text requests only",
+                "ask without pictures");
+  }
+}
+
+int Decide(const DecideArguments& arguments) {
+  CheckArguments(arguments);
+  ParseRounding(arguments.round);
+  DecideOptions options;
+  options.dialect = arguments.dialect == "wire" ? Dialect::kWire : Dialect::kHost;
+  options.chunk = arguments.chunk;
+  if (arguments.lines)
+    return DecideLines(Model::Load(arguments.model, arguments.load), arguments, options);
+  const Request request = ReadRequest(arguments);
+  const Model model = Model::Load(arguments.model, arguments.load);
+  Printer printer(arguments);
+  const std::string title = arguments.request == "-" ? "" : arguments.request;
+  const std::optional<std::string> id = request.Id();
+  printer.Print(model.Decide(request, options), title, id);
+  printer.Finish();
+  return 0;
+}
+
+}  // namespace
+
+void AddDecide(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<DecideArguments>();
+  CLI::App* command =
+      app.add_subcommand("decide", "Answer a request: a probability for every allowed answer");
+  command->add_option("MODEL", arguments->model, "model folder")->required();
+  command->add_option("REQUEST", arguments->request,
+                      "request file (JSON), or - for standard input");
+  command->add_option_function<std::string>(
+      "--state",
+      [arguments](const std::string& value) {
+        arguments->ask.state = value;
+        arguments->ask.has_state = true;
+      },
+      "what the questions are about: a file (.json is read as JSON), or the text itself");
+  command->add_option("--noul", arguments->ask.nouls, "a yes/no question")->allow_extra_args(false);
+  command->add_option("--choice", arguments->ask.choices, "\"QUESTION=option,option,...\"")
+      ->allow_extra_args(false);
+  command->add_option("--score", arguments->ask.scores, "\"QUESTION=lowest,...,highest\"")
+      ->allow_extra_args(false);
+  command->add_option("--picture", arguments->pictures, "a picture file")->allow_extra_args(false);
+  command->add_flag("--json", arguments->json, "print JSON (the default unless on a terminal)");
+  command->add_flag("--table", arguments->table, "print a table (the default on a terminal)");
+  command->add_flag("--lines", arguments->lines,
+                    "REQUEST holds one request a line; answers come one a line");
+  command->add_option("--trace", arguments->trace,
+                      "write ids, scores and probabilities to this file (JSON Lines)");
+  command->add_option("--round", arguments->round, "none, kev, or decimals of printed numbers");
+  command->add_option("--dialect", arguments->dialect, "whose request rules: host or wire")
+      ->check(CLI::IsMember({"host", "wire"}));
+  command->add_option("--chunk", arguments->chunk,
+                      "rows per pass of a sequence (0: as many as fit)");
+  command->add_option("--max-row", arguments->load.max_row,
+                      "longest row in tokens (0: the family's limit)");
+  command->add_option("--threads", arguments->load.threads, "threads (0: one per usable CPU)")
+      ->check(CLI::Range(0, 1024));
+  command->callback([arguments, &exit_code] { exit_code = Decide(*arguments); });
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,38 @@
+// assay inspect: what a model folder holds.
+#include <unistd.h>
+
+#include <memory>
+
+#include "assay/model.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+
+namespace assay::cli {
+namespace {
+
+struct InspectArguments {
+  std::string model;
+  bool hashes = false;
+  bool json = false;
+};
+
+}  // namespace
+
+void AddInspect(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<InspectArguments>();
+  CLI::App* command = app.add_subcommand("inspect", "Say what a model folder holds");
+  command->add_option("MODEL", arguments->model, "model folder")->required();
+  command->add_flag("--hashes", arguments->hashes,
+                    "also the sha256 of every weight file (reads them whole)");
+  command->add_flag("--json", arguments->json, "print JSON (the default unless on a terminal)");
+  command->callback([arguments, &exit_code] {
+    const Model model = Model::Load(arguments->model);
+    const bool json = arguments->json || isatty(STDOUT_FILENO) == 0;
+    std::string text =
+        json ? model.DescribeJson(arguments->hashes) + "\n" : model.DescribeText(arguments->hashes);
+    WriteText(STDOUT_FILENO, "standard output", text);
+    exit_code = 0;
+  });
+}
+
+}  // namespace assay::cli

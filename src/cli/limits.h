@@ -1,0 +1,10 @@
+// Limits on what the program reads, checked before memory is taken.
+#pragma once
+
+#include <cstddef>
+
+namespace assay::cli {
+
+inline constexpr size_t kMaxRequestBytes = size_t{64} << 20;
+
+}  // namespace assay::cli
