@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "assay/error.h"
+#include "base/check.h"
 #include "base/sha256.h"
 #include "formats/strict_json.h"
 
@@ -104,6 +105,7 @@ const Tensor* TakeHome(const std::vector<SafetensorsFile>& shards, const std::st
                        const std::string& home) {
   const auto shard = std::find_if(shards.begin(), shards.end(),
                                   [&](const SafetensorsFile& s) { return s.name() == home; });
+  ASSAY_CHECK(shard != shards.end());
   const Tensor* found = shard->Find(tensor);
   const SafetensorsFile* other = ShardWith(shards, tensor, home);
   if (found == nullptr) {

@@ -98,6 +98,14 @@ TEST(Config, SpellingsOfOneKeyMustAgree) {
   EXPECT_THAT(Problem("{}", read), HasSubstr("is missing (also read as block_ff_dim)"));
 }
 
+TEST(Config, SpellingsThatWriteOneNumberTwoWaysAgree) {
+  EXPECT_EQ(Problem(R"({"theta":1000000,"rope_theta":1e6})",
+                    [](const ConfigReader& root) {
+                      EXPECT_EQ(root.Float({"theta", "rope_theta"}, {1, 1e9}), 1e6);
+                    }),
+            "");
+}
+
 TEST(Config, DefaultsAreSaidAloud) {
   std::vector<std::string> notes;
   EXPECT_EQ(Problem(
