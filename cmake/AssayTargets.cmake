@@ -26,24 +26,28 @@ endfunction()
 
 # assay_test(NAME SOURCES a_test.cc ... DEPS lib ... [LEVELS] [SLOW]): one test program beside the code it tests.
 # LEVELS: the tests reach a kernel, so they run once per CPU level that the machine has.
-# SLOW: not part of the fast suite.
+# SLOW: not part of the fast suite. FIXTURES: ctest fixtures that the tests need.
 function(assay_test name)
-  cmake_parse_arguments(ARG "LEVELS;SLOW" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "LEVELS;SLOW" "" "SOURCES;DEPS;FIXTURES" ${ARGN})
   if(NOT ASSAY_DEV)
     return()
   endif()
   add_executable(${name} ${ARG_SOURCES} ${PROJECT_SOURCE_DIR}/tests/test_main.cc)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} assay_testing GTest::gmock GTest::gtest)
-  set(labels fast)
+  target_compile_definitions(${name} PRIVATE ASSAY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  set(properties LABELS fast)
   if(ARG_SLOW)
-    set(labels slow)
+    set(properties LABELS slow)
+  endif()
+  if(ARG_FIXTURES)
+    list(APPEND properties FIXTURES_REQUIRED "${ARG_FIXTURES}")
   endif()
   if(ARG_LEVELS)
     foreach(level IN LISTS ASSAY_TEST_LEVELS)
-      gtest_discover_tests(${name} TEST_PREFIX "${level}/" PROPERTIES ENVIRONMENT "ASSAY_CPU=${level}" LABELS "${labels}"
+      gtest_discover_tests(${name} TEST_PREFIX "${level}/" PROPERTIES ENVIRONMENT "ASSAY_CPU=${level}" ${properties}
                            DISCOVERY_MODE PRE_TEST)
     endforeach()
   else()
-    gtest_discover_tests(${name} PROPERTIES LABELS "${labels}" DISCOVERY_MODE PRE_TEST)
+    gtest_discover_tests(${name} PROPERTIES ${properties} DISCOVERY_MODE PRE_TEST)
   endif()
 endfunction()

@@ -127,6 +127,11 @@ Value Parse(std::string_view text, ErrorKind error_kind, std::string_view where,
   if (text.starts_with("\xEF\xBB\xBF")) {
     throw Error(error_kind, where, "starts with a byte-order mark", "send UTF-8 without one");
   }
+  // The parser would take a zero byte for the end of the text and pass over the rest.
+  const size_t zero = text.find('\0');
+  if (zero != std::string_view::npos) {
+    throw Error(error_kind, where, fmt::format("not valid JSON: a zero byte at byte {}", zero + 1));
+  }
   Builder builder(limits.max_depth);
   if (!nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) {
     throw Error(error_kind, where, builder.problem());

@@ -97,6 +97,11 @@ TEST(Json, SaysWhereItWentWrong) {
             "request: not valid JSON at byte 6: unexpected '}'; expected '[', '{', or a literal");
 }
 
+TEST(Json, AZeroByteIsNotTheEnd) {
+  EXPECT_NE(Problem(std::string_view("{\"a\":1}\0 x", 10)), "");
+  EXPECT_NE(Problem(std::string_view("{}\0", 3)), "");
+}
+
 TEST(Json, ErrorsNeverQuoteTheInput) {
   EXPECT_EQ(Problem("{\"a\": \"\xff\"}"),
             "request: not valid JSON at byte 8: invalid string: ill-formed UTF-8 byte");

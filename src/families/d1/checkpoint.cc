@@ -50,6 +50,10 @@ class TableMaker {
     const formats::Lfm2TextConfig& text = config_.text;
     AddText("embedding", "embed_tokens", {text.vocab, text.hidden});
     AddText("final_norm", "embedding_norm", {text.hidden});
+    // Not in published files, whose head is the embedding; HeadTensor decides what a stored one
+    // means.
+    Add("text.head", {"lm_head.weight"}, {text.vocab, text.hidden});
+    table_.rows.back().required = false;
     for (size_t n = 0; n < text.layers.size(); ++n) TextLayer(n, text.layers[n]);
   }
 

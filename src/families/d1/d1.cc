@@ -8,6 +8,7 @@
 #include "families/d1/codes.h"
 #include "families/d1/prompt.h"
 #include "families/readout.h"
+#include "formats/config_parts.h"
 #include "text/tokenizer.h"
 
 namespace assay::families::d1 {
@@ -17,6 +18,9 @@ namespace {
 // refusal 17).
 constexpr size_t kRowStep = 64;
 constexpr size_t kDefaultMaxRow = 4096;
+
+constexpr std::string_view kEmbeddingName = "model.language_model.embed_tokens.weight";
+constexpr std::string_view kHeadName = "lm_head.weight";
 
 std::string_view KindText(Kind kind) {
   switch (kind) {
@@ -48,7 +52,7 @@ class D1 final : public Family {
         tensors_(Bind(checkpoint_, config_)),
         tokenizer_(text::Tokenizer::Load(folder / "tokenizer.json")),
         codes_([this](std::string_view text) { return tokenizer_.Encode(text); }),
-        embedding_(MatrixOf(tensors_.Get("text.embedding"))),
+        head_(MatrixOf(*checkpoint_.Find(HeadName()))),
         decoder_(MakeDecoder(config_, tensors_)) {
     CheckTokenizer();
   }
@@ -86,7 +90,7 @@ class D1 final : public Family {
     for (const std::vector<int32_t>& group : question.groups) {
       std::vector<double> logits;
       for (const int32_t id : group)
-        logits.push_back(Logit(hidden[0], embedding_, static_cast<size_t>(id)));
+        logits.push_back(Logit(hidden[0], head_, static_cast<size_t>(id)));
       reading.scores.push_back(*std::max_element(logits.begin(), logits.end()));
       reading.logits.push_back(std::move(logits));
     }
@@ -110,6 +114,12 @@ class D1 final : public Family {
         checkpoint.Find("model.language_model.layers.0.feed_forward.w1.weight");
     if (w1 != nullptr && !w1->shape.empty()) formats::CheckLfm2MlpWidth(config.text, w1->shape[0]);
     return formats::BindTensors(checkpoint, TensorsOf(config));
+  }
+
+  // The embedding of a tied checkpoint, as published; another head when the config says that there
+  // is one.
+  std::string_view HeadName() {
+    return formats::HeadTensor(config_.tied, checkpoint_, kEmbeddingName, kHeadName, config_.notes);
   }
 
   // The prompt is made of these; a tokenizer without them belongs to another family.
@@ -159,7 +169,7 @@ class D1 final : public Family {
   formats::BoundTensors tensors_;
   text::Tokenizer tokenizer_;
   CodeTable codes_;
-  kernels::WeightMatrix embedding_;
+  kernels::WeightMatrix head_;  // its rows score option tokens
   std::unique_ptr<nn::Decoder> decoder_;
 };
 

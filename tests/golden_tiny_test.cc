@@ -1,0 +1,129 @@
+// The tiny oracle checkpoint against transformers in fp32, and the forms of a run against each
+// other.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "assay/model.h"
+#include "base/file.h"
+#include "decide/run.h"
+#include "families/registry.h"
+#include "replay.h"
+#include "testing/temp_folder.h"
+#include "tiny_checkpoint.h"
+
+namespace assay::tests {
+namespace {
+
+const Corpus& Tiny() {
+  static const Corpus corpus = ReadCorpus("d1_tiny_seed1.json", "d1_public.json");
+  return corpus;
+}
+
+const std::vector<double>& PlainProbabilities() {
+  static const std::vector<double> p = Replay(TinyFolder(), Tiny()).probabilities;
+  return p;
+}
+
+TEST(GoldenTiny, EveryTextRequestEqualsTheMakersCode) {
+  const ReplayResult result = Replay(TinyFolder(), Tiny());
+  fmt::print("{}; {:.2f} x the recorded noise\n", result.Text(),
+             result.max_dp / Tiny().golden.noise_dp);
+  EXPECT_TRUE(result.problems.empty()) << result.Text();
+  EXPECT_EQ(result.answered, 81u);
+  EXPECT_EQ(result.refused, 37u);
+  EXPECT_LE(result.max_dp, 3 * Tiny().golden.noise_dp) << result.worst;
+  EXPECT_LE(result.max_hidden, 3 * Tiny().golden.noise_hidden);
+}
+
+TEST(GoldenTiny, QuestionsOfATreeAskedAloneEqualTheRowForm) {
+  ReplayOptions options;
+  options.alone = true;
+  const ReplayResult result = Replay(TinyFolder(), Tiny(), options);
+  EXPECT_TRUE(result.problems.empty()) << result.Text();
+  EXPECT_LE(result.max_dp, 3 * Tiny().golden.noise_dp) << result.worst;
+}
+
+TEST(GoldenTiny, ChunkWidthsAndThreadsChangeNoBit) {
+  for (const ReplayOptions& options : {ReplayOptions{16, 1}, ReplayOptions{64, 3}}) {
+    EXPECT_EQ(Replay(TinyFolder(), Tiny(), options).probabilities, PlainProbabilities())
+        << options.chunk;
+  }
+}
+
+TEST(GoldenTiny, WeightsAtAnyAddressGiveTheSameBits) {
+  for (const size_t shift : {1u, 2u, 3u, 31u}) {
+    const testing::TempFolder folder;
+    CopyTiny(folder.path());
+    ShiftWeights(folder.path() / "model.safetensors", shift);
+    EXPECT_EQ(Replay(folder.path(), Tiny()).probabilities, PlainProbabilities()) << shift;
+  }
+}
+
+TEST(GoldenTiny, TheSameWeightsInFp32GiveTheSameBits) {
+  const testing::TempFolder folder;
+  CopyTiny(folder.path());
+  WidenWeights(folder.path() / "model.safetensors");
+  EXPECT_EQ(Replay(folder.path(), Tiny()).probabilities, PlainProbabilities());
+}
+
+TEST(GoldenTiny, APreparedStateGivesTheSameBits) {
+  const Model model = Model::Load(TinyFolder());
+  size_t compared = 0;
+  for (const gate::GoldenRequest& item : Tiny().requests) {
+    if (!item.pictures.empty()) continue;
+    std::optional<Answers> plain;
+    try {
+      plain = model.Decide(Request::Parse(item.text));
+    } catch (const Error&) {
+      continue;
+    }
+    const Request request = Request::Parse(item.text);
+    const Session session = model.Prepare(request);
+    EXPECT_GT(session.tokens(), 0u);
+    EXPECT_EQ(session.Decide(request).TraceLines("x"), plain->TraceLines("x")) << item.id;
+    ++compared;
+  }
+  EXPECT_EQ(compared, 81u);
+}
+
+// A session answers a request about another state too, from the start.
+TEST(GoldenTiny, AStrangeStateInASessionIsAnsweredFromTheStart) {
+  const Model model = Model::Load(TinyFolder());
+  const Request a = Request::Parse(
+      R"({"state":"one","questions":{"q":{"type":"noul","instructions":"Is it?"}}})");
+  const Request b =
+      Request::Parse(R"({"state":"two","questions":{"q":{"type":"noul","instructions":"Is it?"},
+                                       "r":{"type":"noul","instructions":"Was it?"}}})");
+  EXPECT_EQ(model.Prepare(a).Decide(b).TraceLines(""), model.Decide(b).TraceLines(""));
+}
+
+// A spoiled readout, each group's first id only, must show: and the golden says by how much.
+TEST(GoldenTiny, TheFirstIdArmMovesAsTheGoldenSays) {
+  const auto family = families::LoadFamily(TinyFolder(), {});
+  Threads threads(2);
+  size_t compared = 0;
+  for (const gate::GoldenArm& arm : Tiny().golden.arms) {
+    if (arm.arm != "first_id_only") continue;
+    for (const gate::GoldenRequest& item : Tiny().requests) {
+      if (item.id != arm.of) continue;
+      families::EncodedRequest encoded =
+          family->Encode(json::Parse(item.text, ErrorKind::kRequest, "request"), {});
+      for (auto& question : encoded.questions) {
+        for (auto& group : question.groups) group.resize(1);
+      }
+      const auto results = decide::Run(*family, threads, encoded, nullptr, {});
+      for (size_t q = 0; q < results.size(); ++q) {
+        for (size_t i = 0; i < arm.probabilities[q].size(); ++i) {
+          EXPECT_NEAR(results[q].reading.probabilities[i], arm.probabilities[q][i],
+                      3 * Tiny().golden.noise_dp)
+              << arm.of;
+          ++compared;
+        }
+      }
+    }
+  }
+  EXPECT_GT(compared, 5u);
+}
+
+}  // namespace
+}  // namespace assay::tests
