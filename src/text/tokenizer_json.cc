@@ -310,11 +310,11 @@ bool ReadNormalizer(const Object& object) {
 
 // Returns use_regex.
 bool ReadByteLevel(const Object& object) {
-  object.OnlyFields({"type", "add_prefix_space", "trim_offsets", "use_regex"});
   if (object.String("type") != "ByteLevel") {
     object.RefuseField("type", fmt::format("\"{}\" is not supported here", object.String("type")),
                        kOnlyByteLevelBpe);
   }
+  object.OnlyFields({"type", "add_prefix_space", "trim_offsets", "use_regex"});
   if (object.Bool("add_prefix_space")) {
     object.RefuseField("add_prefix_space", "true is not supported");
   }
@@ -322,11 +322,11 @@ bool ReadByteLevel(const Object& object) {
 }
 
 const SplitRules* ReadSplit(const Object& object) {
-  object.OnlyFields({"type", "pattern", "behavior", "invert"});
   if (object.String("type") != "Split") {
     object.RefuseField("type", fmt::format("\"{}\" is not supported here", object.String("type")),
                        "a sequence is Split and then ByteLevel");
   }
+  object.OnlyFields({"type", "pattern", "behavior", "invert"});
   if (object.Find("pattern") == nullptr) object.RefuseField("pattern", "is missing");
   const Object pattern(*object.Find("pattern"), object.Path("pattern"), object.file());
   pattern.OnlyFields({"Regex"});
