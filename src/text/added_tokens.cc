@@ -75,7 +75,7 @@ void AddedTokenMatcher::Split(std::string_view text, std::vector<TextPart>& part
         if ((ClassOf(before.code) & kSpace) == 0) break;
         begin -= before.bytes;
       }
-      begin = std::max(begin, done);
+      begin = std::min(std::max(begin, done), end);
     }
     if (token.rstrip) {
       while (end < text.size()) {

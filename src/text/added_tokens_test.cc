@@ -76,8 +76,17 @@ TEST(AddedTokens, StripFlagsTakeWhiteSpaceOfAnyKind) {
 }
 
 TEST(AddedTokens, ATokenInsideTakenWhiteSpaceIsStillFound) {
-  const Matcher matcher = Matcher().Add("<r>", {.rstrip = true}).Add(" x").Add(" ");
-  EXPECT_THAT(matcher.Split("<r>  xy"), ElementsAre("[0]<r>  ", "[2] ", "[1] x", "y"));
+  const Matcher matcher =
+      Matcher().Add("<r>", {.rstrip = true}).Add(" x").Add("\t").Add(" <l>", {.lstrip = true});
+  EXPECT_THAT(matcher.Split("<r>  xy"), ElementsAre("[0]<r>  ", "[1] x", "y"));
+  // The reference goes back to the end of the inner token; the space comes twice.
+  EXPECT_THAT(matcher.Split("<r>\t y"), ElementsAre("[0]<r>\t ", "[2]\t", " y"));
+  EXPECT_THAT(matcher.Split("<r>  <l>"), ElementsAre("[0]<r>  ", "[3]<l>"));
+}
+
+TEST(AddedTokens, WhiteSpaceBeforeATokenEndsWhereTheLastOneEnded) {
+  const Matcher matcher = Matcher().Add("<l>", {.lstrip = true}).Add(" ");
+  EXPECT_THAT(matcher.Split("a \t<l>"), ElementsAre("a", "[1] ", "[0]\t<l>"));
 }
 
 }  // namespace

@@ -95,13 +95,14 @@ TEST(Bpe, LongPiecesGiveWhatTheSlowRuleGives) {
   Builder builder;
   for (const char* pair : {"ab", "ba", "aa", "bb"}) builder.Merge({pair, 1}, {pair + 1, 1});
   builder.Merge("ab", "ab").Merge("aa", "b").Merge("ba", "ba").Merge("abab", "aa").Merge("b", "aa");
+  builder.Merge("b", "c").Merge("a", "bc").Merge("bc", "c").Merge("c", "a").Merge("aa", "bc");
   const Bpe bpe(builder.source, "t.json");
   std::mt19937 random(1);
   for (size_t size = 1; size < 400; size += 3) {
     std::vector<std::string> parts;
     std::string text;
     for (size_t i = 0; i < size; ++i) {
-      text += random() % 3 == 0 ? 'b' : 'a';
+      text += "aaaabbcc"[random() % 8];
       parts.emplace_back(1, text.back());
     }
     // The definition: while a pair has a merge, the first of lowest rank is joined.
@@ -129,6 +130,13 @@ TEST(Bpe, LongPiecesGiveWhatTheSlowRuleGives) {
     bpe.Encode(text, scratch, got);
     ASSERT_EQ(got, wanted) << text;
   }
+}
+
+TEST(Bpe, AbsorbedSymbolsTakeNoPartAnyMore) {
+  const Builder builder = Builder().Merge("a", "a").Merge("b", "c").Merge("a", "bc");
+  std::vector<int32_t> wanted(100, 'x');
+  wanted.insert(wanted.end(), {256, 258});
+  EXPECT_EQ(builder.Encode(std::string(100, 'x') + "aaabc"), wanted);
 }
 
 TEST(Bpe, ScratchMemoryCarriesNothingOver) {

@@ -31,6 +31,7 @@ TEST(Nfc, OrdersMarksByClassAndKeepsEqualOnesInOrder) {
   EXPECT_EQ(Nfc("q\u0307\u0323"), "q\u0323\u0307");
   EXPECT_EQ(Nfc("q\u0301\u0300\u0323\u0324"), "q\u0323\u0324\u0301\u0300");
   // A mark between with the same class keeps the later one from joining.
+  EXPECT_EQ(Nfc("a\u030D\u0301"), "a\u030D\u0301");
   EXPECT_EQ(Nfc("a\u0308\u0301"), "\u00E4\u0301");
   EXPECT_EQ(Nfc("a\u0315\u0300\u05AE\u0300"), "\u00E0\u05AE\u0300\u0315");
 }

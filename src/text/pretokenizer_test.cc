@@ -87,6 +87,7 @@ TEST(Pretokenizer, WhiteSpaceEndsAfterItsLastLineBreak) {
   EXPECT_THAT(D1("a \n\t\r\n  b"), ElementsAre("a", " \n\t\r\n", " ", " b"));
   EXPECT_THAT(Qwen2("a \n\t\r\n  b"), ElementsAre("a", " \n\t\r\n", " ", " b"));
   EXPECT_THAT(D1("\n\n\n"), ElementsAre("\n\n\n"));
+  EXPECT_THAT(D1("a\n  b"), ElementsAre("a", "\n", " ", " b"));
   EXPECT_THAT(D1("a \u2028 b"), ElementsAre("a", " \u2028", " b"));  // U+2028 is no line break here
 }
 

@@ -146,6 +146,8 @@ TEST(TokenizerJson, RefusesOtherPreTokenizers) {
   EXPECT_THAT(sequence(changed, kByteLevel), HasSubstr("does not know: (?i:'z|'t"));
   std::string with_regex(kByteLevel);
   with_regex.replace(with_regex.find("\"use_regex\": false"), 18, "\"use_regex\": true");
+  EXPECT_THAT(sequence(kSplit, R"({"type": "ByteLevel", "add_prefix_space": false})"),
+              HasSubstr("pretokenizers[1].use_regex true"));  // what an absent field means
   EXPECT_THAT(sequence(kSplit, with_regex), HasSubstr("pretokenizers[1].use_regex true"));
   std::string with_space(kByteLevel);
   with_space.replace(with_space.find("space\": false"), 13, "space\": true");
@@ -167,6 +169,11 @@ TEST(TokenizerJson, RefusesPostProcessorsThatAddTokens) {
       R"({"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}},
       {"Sequence": {"id": "A", "type_id": 0}}], "pair": [], "special_tokens": {}})";
   EXPECT_THAT(Try([&](File& f) { f.post_processor = bos; }),
+              HasSubstr("post_processor.single adds tokens"));
+  const std::string eos =
+      R"({"type": "TemplateProcessing", "single": [{"Sequence": {"id": "A", "type_id": 0}},
+      {"SpecialToken": {"id": "<s>", "type_id": 0}}], "pair": [], "special_tokens": {}})";
+  EXPECT_THAT(Try([&](File& f) { f.post_processor = eos; }),
               HasSubstr("post_processor.single adds tokens"));
   EXPECT_THAT(Try([&](File& f) {
                 f.post_processor = fmt::format(R"({{"type": "Sequence", "processors": [{}, {}]}})",
