@@ -71,8 +71,10 @@ class Value {
 };
 
 struct ParseLimits {
-  size_t max_depth =
-      256;  // arrays and objects inside each other; the stock client sends at most 254
+  // Arrays and objects inside each other; the stock client sends at most 254.
+  size_t max_depth = 256;
+  // In all: a parsed value takes some hundred bytes.
+  size_t max_values = 4'000'000;
 };
 
 // Parses one JSON text. Duplicate keys keep the first position and the last value. "-0" is the

@@ -15,20 +15,20 @@ constexpr size_t kSmallObject = 16;
 
 class Builder final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  explicit Builder(size_t max_depth) : max_depth_(max_depth) {}
+  explicit Builder(const ParseLimits& limits) : limits_(limits) {}
 
-  bool null() override { return Put(Value()); }
-  bool boolean(bool value) override { return Put(Value::Bool(value)); }
-  bool number_integer(number_integer_t value) override { return Put(Value::Integer(value)); }
+  bool null() override { return PutNew(Value()); }
+  bool boolean(bool value) override { return PutNew(Value::Bool(value)); }
+  bool number_integer(number_integer_t value) override { return PutNew(Value::Integer(value)); }
   bool number_unsigned(number_unsigned_t value) override {
-    return Put(Value::BigInteger(std::to_string(value)));
+    return PutNew(Value::BigInteger(std::to_string(value)));
   }
   bool number_float(number_float_t value, const string_t& source) override {
     // Integers past 64 bits arrive here, with their text.
-    if (source.find_first_of(".eE") == std::string::npos) return Put(Value::BigInteger(source));
-    return Put(Value::Float(value));
+    if (source.find_first_of(".eE") == std::string::npos) return PutNew(Value::BigInteger(source));
+    return PutNew(Value::Float(value));
   }
-  bool string(string_t& value) override { return Put(Value::String(std::move(value))); }
+  bool string(string_t& value) override { return PutNew(Value::String(std::move(value))); }
   bool binary(binary_t& /*value*/) override { return false; }
   bool start_object(size_t /*count*/) override { return Open(Value::Object()); }
   bool start_array(size_t /*count*/) override { return Open(Value::Array()); }
@@ -85,6 +85,14 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
            (expected == std::string_view::npos ? "" : std::string(what.substr(expected)));
   }
 
+  bool Count() {
+    if (++values_ <= limits_.max_values) return true;
+    problem_ = fmt::format("more than {} values", limits_.max_values);
+    return false;
+  }
+
+  bool PutNew(Value value) { return Count() && Put(std::move(value)); }
+
   bool Put(Value value) {
     if (open_.empty()) {
       root_ = std::move(value);
@@ -100,10 +108,11 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool Open(Value value) {
-    if (open_.size() >= max_depth_) {
-      problem_ = fmt::format("more than {} levels of arrays and objects", max_depth_);
+    if (open_.size() >= limits_.max_depth) {
+      problem_ = fmt::format("more than {} levels of arrays and objects", limits_.max_depth);
       return false;
     }
+    if (!Count()) return false;
     open_.push_back({std::move(value), 0, {}});
     return true;
   }
@@ -114,7 +123,8 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
     return Put(std::move(done));
   }
 
-  size_t max_depth_;
+  ParseLimits limits_;
+  size_t values_ = 0;
   Value root_;
   std::vector<Frame> open_;
   std::string problem_;
@@ -132,7 +142,7 @@ Value Parse(std::string_view text, ErrorKind error_kind, std::string_view where,
   if (zero != std::string_view::npos) {
     throw Error(error_kind, where, fmt::format("not valid JSON: a zero byte at byte {}", zero + 1));
   }
-  Builder builder(limits.max_depth);
+  Builder builder(limits);
   if (!nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) {
     throw Error(error_kind, where, builder.problem());
   }

@@ -113,6 +113,13 @@ TEST(Json, DepthIsLimitedWithoutRecursion) {
   EXPECT_NE(Problem(std::string(200000, '[')), "");
 }
 
+TEST(Json, TheNumberOfValuesIsLimited) {
+  const ParseLimits limits{.max_values = 4};
+  EXPECT_NO_THROW(Parse("[1,{\"a\":2}]", ErrorKind::kRequest, "r", limits));
+  EXPECT_THROW(Parse("[1,{\"a\":2},3]", ErrorKind::kRequest, "r", limits), Error);
+  EXPECT_THROW(Parse("[[],[],[],[]]", ErrorKind::kRequest, "r", limits), Error);
+}
+
 TEST(Json, Int64OnlyWhenItFits) {
   EXPECT_EQ(Read("-5").int64(), -5);
   EXPECT_EQ(Read("9223372036854775808").int64(), std::nullopt);

@@ -1,4 +1,5 @@
-// The commands of the program, one source file each. Each adds itself to the command line and runs when it is called.
+// The commands of the program, one source file each. Each adds itself to the command line and runs
+// when it is called.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -5,6 +5,6 @@
 
 namespace assay::cli {
 
-inline constexpr size_t kMaxRequestBytes = size_t{64} << 20;
+inline constexpr size_t kMaxRequestBytes = size_t{16} << 20;
 
 }  // namespace assay::cli

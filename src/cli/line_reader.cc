@@ -28,7 +28,8 @@ bool LineReader::Fill() {
       end_ = true;
       return false;
     }
-    if (errno != EINTR) throw Error(ErrorKind::kFile, name_, fmt::format("cannot be read: {}", strerror(errno)));
+    if (errno != EINTR)
+      throw Error(ErrorKind::kFile, name_, fmt::format("cannot be read: {}", strerror(errno)));
   }
 }
 

@@ -9,10 +9,11 @@
 namespace assay::cli {
 
 struct Line {
-  size_t number = 0;       // from 1
-  std::string text;        // without its line feed
-  bool too_long = false;   // past the limit: `text` is empty and the rest of the line was passed over
-  size_t end_offset = 0;   // bytes of the input up to the end of this line
+  size_t number = 0;  // from 1
+  std::string text;   // without its line feed
+  bool too_long =
+      false;  // past the limit: `text` is empty and the rest of the line was passed over
+  size_t end_offset = 0;  // bytes of the input up to the end of this line
 };
 
 class LineReader {
@@ -20,8 +21,8 @@ class LineReader {
   // Borrows the descriptor. `name` is for messages.
   LineReader(int descriptor, std::string name, size_t max_line_bytes);
 
-  // The next line, or nothing at the end. A last line without a line feed counts; an empty one after the last line feed
-  // does not. Throws Error(kFile) when reading fails.
+  // The next line, or nothing at the end. A last line without a line feed counts; an empty one
+  // after the last line feed does not. Throws Error(kFile) when reading fails.
   std::optional<Line> Next();
 
  private:
@@ -32,8 +33,8 @@ class LineReader {
   std::string name_;
   size_t max_line_bytes_;
   std::string buffer_;
-  size_t at_ = 0;        // first byte of `buffer_` that was not handed out
-  size_t offset_ = 0;    // bytes of the input before it
+  size_t at_ = 0;      // first byte of `buffer_` that was not handed out
+  size_t offset_ = 0;  // bytes of the input before it
   size_t lines_ = 0;
   bool end_ = false;
 };

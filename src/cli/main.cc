@@ -19,7 +19,8 @@ int Report(const Error& error, bool json) {
   return ExitCode(error.kind());
 }
 
-// True when the caller wants errors as JSON too; asked before the command line is known to be sound.
+// True when the caller wants errors as JSON too; asked before the command line is known to be
+// sound.
 bool WantsJson(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     if (std::string_view(argv[i]) == "--json") return true;
@@ -41,7 +42,8 @@ int Run(int argc, char** argv) {
   } catch (const CLI::CallForVersion& version) {
     return app.exit(version);
   } catch (const CLI::ParseError& error) {
-    throw Error(ErrorKind::kUsage, "command line", error.what(), "assay --help lists what there is");
+    throw Error(ErrorKind::kUsage, "command line", error.what(),
+                "assay --help lists what there is");
   }
   return exit_code;
 }

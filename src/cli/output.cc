@@ -13,9 +13,10 @@ namespace {
 
 [[noreturn]] void ThrowWriteError(std::string_view name, int reason) {
   const bool closed = reason == EPIPE;
-  throw Error(ErrorKind::kFile, name,
-              closed ? "the reader closed it" : fmt::format("cannot be written: {}", strerror(reason)),
-              closed ? "read all of the output" : "");
+  throw Error(
+      ErrorKind::kFile, name,
+      closed ? "the reader closed it" : fmt::format("cannot be written: {}", strerror(reason)),
+      closed ? "read all of the output" : "");
 }
 
 }  // namespace
@@ -46,7 +47,8 @@ void WriteError(std::string_view line) {
 }
 
 OutputFile::OutputFile(const std::filesystem::path& path)
-    : name_(path.filename().string()), descriptor_(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+    : name_(path.filename().string()),
+      descriptor_(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
   if (descriptor_ < 0) ThrowWriteError(name_, errno);
 }
 

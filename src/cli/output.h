@@ -9,8 +9,8 @@
 
 namespace assay::cli {
 
-// Writes `text` and a line feed, all of it or Error(kFile, name). A line of up to a pipe's capacity is one write, so a
-// killed program leaves whole lines.
+// Writes `text` and a line feed, all of it or Error(kFile, name). A line of up to a pipe's capacity
+// is one write, so a killed program leaves whole lines.
 void WriteLine(int descriptor, std::string_view name, std::string_view text);
 // The same without the line feed.
 void WriteText(int descriptor, std::string_view name, std::string_view text);

@@ -39,7 +39,8 @@ std::string Progress::Text(size_t done, size_t total, const std::string& note, d
   const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
   const auto filled = static_cast<size_t>(share * kBarWidth);
   const std::string bar = std::string(filled, '#') + std::string(kBarWidth - filled, '.');
-  const std::string left = share > 0 ? fmt::format(", {} left", Clocked(seconds / share * (1 - share))) : "";
+  const std::string left =
+      share > 0 ? fmt::format(", {} left", Clocked(seconds / share * (1 - share))) : "";
   return fmt::format("[{}] {:3d} %  {}{}", bar, static_cast<int>(share * 100), note, left);
 }
 

@@ -15,7 +15,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `done` of the units are over; `note` says what came out ("12 answered, 1 refused"). Draws at most ten times a second.
+  // `done` of the units are over; `note` says what came out ("12 answered, 1 refused"). Draws at
+  // most ten times a second.
   void Update(size_t done, const std::string& note);
   // Wipes the line.
   void Finish();

@@ -40,7 +40,8 @@ std::string Cell(const std::string& text, size_t width) {
 std::string Bar(double probability, bool unicode) {
   const auto eighths = static_cast<size_t>(std::clamp(probability, 0.0, 1.0) * kBarWidth * 8 + 0.5);
   if (!unicode) return std::string((eighths + 4) / 8, '#');
-  static constexpr const char* kParts[] = {"", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u2589"};
+  static constexpr const char* kParts[] = {"",       "\u258f", "\u258e", "\u258d",
+                                           "\u258c", "\u258b", "\u258a", "\u2589"};
   std::string bar;
   for (size_t i = 0; i < eighths / 8; ++i) bar += "\u2588";
   return bar + kParts[eighths % 8];
@@ -49,16 +50,20 @@ std::string Bar(double probability, bool unicode) {
 std::string Number(double value) { return fmt::format("{:.{}f}", value, kShownDecimals); }
 
 std::string Headline(const Answer& answer) {
-  if (answer.kind == "noul") return fmt::format("{} ({} yes)", answer.value >= 0.5 ? "yes" : "no", Number(answer.value));
+  if (answer.kind == "noul")
+    return fmt::format("{} ({} yes)", answer.value >= 0.5 ? "yes" : "no", Number(answer.value));
   if (answer.kind == "choice") {
-    return fmt::format("{} ({}, confidence {})", OneLine(answer.best, 60), Number(answer.value), Number(answer.confidence));
+    return fmt::format("{} ({}, confidence {})", OneLine(answer.best, 60), Number(answer.value),
+                       Number(answer.confidence));
   }
-  return fmt::format("{} of {} (confidence {})", Number(answer.value), answer.options.size() - 1, Number(answer.confidence));
+  return fmt::format("{} of {} (confidence {})", Number(answer.value), answer.options.size() - 1,
+                     Number(answer.confidence));
 }
 
 // "0 Can wait" for a level, the label itself for an option.
 std::string OptionText(const Answer& answer, size_t i) {
-  return answer.kind == "score" ? fmt::format("{} {}", answer.options[i], answer.levels[i]) : answer.options[i];
+  return answer.kind == "score" ? fmt::format("{} {}", answer.options[i], answer.levels[i])
+                                : answer.options[i];
 }
 
 }  // namespace
@@ -66,14 +71,18 @@ std::string OptionText(const Answer& answer, size_t i) {
 std::string AnswerTable(const Answers& answers, const std::string& title, const TableStyle& style) {
   std::string out;
   const std::string tokens = fmt::format("{} tokens", answers.input_tokens());
-  out += title.empty() ? fmt::format("{}\n", tokens) : fmt::format("{}  ({})\n", OneLine(title, style.width), tokens);
+  out += title.empty() ? fmt::format("{}\n", tokens)
+                       : fmt::format("{}  ({})\n", OneLine(title, style.width), tokens);
   const size_t label_width = std::min(kMaxLabel, std::max<size_t>(12, style.width / 3));
   for (const Answer& answer : answers.list()) {
-    out += fmt::format("  {}: {}\n", OneLine(answer.question, std::max<size_t>(20, style.width / 2)), Headline(answer));
+    out +=
+        fmt::format("  {}: {}\n", OneLine(answer.question, std::max<size_t>(20, style.width / 2)),
+                    Headline(answer));
     if (answer.kind == "noul") continue;
     for (size_t i = 0; i < answer.options.size(); ++i) {
-      out += fmt::format("    {}  {}  {}\n", Cell(OptionText(answer, i), label_width), Number(answer.probabilities[i]),
-                         Bar(answer.probabilities[i], style.unicode));
+      out +=
+          fmt::format("    {}  {}  {}\n", Cell(OptionText(answer, i), label_width),
+                      Number(answer.probabilities[i]), Bar(answer.probabilities[i], style.unicode));
     }
   }
   return out;

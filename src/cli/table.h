@@ -8,8 +8,8 @@
 namespace assay::cli {
 
 struct TableStyle {
-  size_t width = 80;     // columns of the terminal
-  bool unicode = true;   // block characters for bars
+  size_t width = 80;    // columns of the terminal
+  bool unicode = true;  // block characters for bars
 };
 
 // `title` names what was asked (a file, an id) and may be empty.

@@ -71,6 +71,8 @@ Value DescriptionJson(const std::string& name, const families::ModelDescription&
                                            {"bytes", number(part.bytes)}}));
   }
   root.Add("parts", std::move(parts));
+  root.Add("memory", Value::Object({{"mapped_bytes", number(model.memory.mapped)},
+                                    {"working_bytes", number(model.memory.working)}}));
   Value files = Value::Array();
   for (const families::ModelFile& file : model.files) {
     Value entry =
@@ -115,8 +117,9 @@ std::string Fields(const std::vector<std::pair<std::string, Value>>& fields) {
 void SelectCpuLevel(const std::string& name) { kernels::SelectCpuLevel(name); }
 
 Model Model::Load(const std::filesystem::path& folder, const LoadOptions& options) {
-  std::unique_ptr<families::Family> family = families::LoadFamily(folder, {options.max_row});
   const size_t threads = options.threads == 0 ? UsableCpus() : options.threads;
+  std::unique_ptr<families::Family> family =
+      families::LoadFamily(folder, {options.max_row, threads});
   return Model(
       std::shared_ptr<Impl>(new Impl{FolderName(folder), std::move(family), Threads(threads)}));
 }
@@ -154,6 +157,9 @@ std::string Model::DescribeText(bool hashes) const {
     total += part.bytes;
   }
   out += Line("all weights", fmt::format("{:>16} bytes", Grouped(total)));
+  out += Line("memory needed",
+              fmt::format("{:>16} bytes: weights, and {} to answer the longest row",
+                          Grouped(model.memory.resident()), ShowBytes(model.memory.working)));
   for (const families::ModelFile& file : model.files) {
     out += Line("file", fmt::format("{:>16} bytes  {}", Grouped(file.bytes), file.name));
     if (!file.sha256.empty()) out += Line("  sha256", file.sha256);

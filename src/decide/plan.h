@@ -17,7 +17,7 @@ struct Plan {
 struct PlanOptions {
   // Bytes of State that the branches of one group may hold together; a group has at least one
   // branch.
-  size_t branch_bytes = size_t{256} << 20;
+  size_t branch_bytes = families::kBranchBytes;
 };
 
 // `shape` sizes the branches.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/view.h"
 #include "nn/decoder.h"
 
@@ -17,6 +18,10 @@ namespace assay::families {
 
 // Whose rules a request is read by (design 6): the maker's host code, or the System One wire.
 enum class Dialect { kHost, kWire };
+
+// Bytes of State that branches of one trunk may hold together before they run in groups;
+// predictions of memory count it.
+inline constexpr size_t kBranchBytes = size_t{128} << 20;
 
 struct EncodeOptions {
   Dialect dialect = Dialect::kHost;
@@ -72,6 +77,7 @@ struct ModelDescription {
   std::string weights;                                      // how they are stored: "bf16"
   std::vector<ModelPart> parts;
   std::vector<ModelFile> files;
+  MemoryNeed memory;               // predicted, for the longest row
   std::vector<std::string> notes;  // what the loader decided and says aloud
 };
 

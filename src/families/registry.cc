@@ -19,7 +19,7 @@ struct FamilyRow {
 constexpr FamilyRow kFamilies[] = {
     {"d1", "lfm2_vl",
      [](const std::filesystem::path& folder, const LoadOptions& options) {
-       return d1::Load(folder, {options.max_row});
+       return d1::Load(folder, {options.max_row, options.threads});
      }},
 };
 

@@ -42,8 +42,6 @@ class Decoder {
   virtual size_t hidden_size() const = 0;
   virtual size_t vocabulary() const = 0;
   virtual StateShape state_shape() const = 0;
-  // Bytes of scratch memory that a pass of `rows` rows takes.
-  virtual size_t pass_bytes(size_t rows) const = 0;
 
   // Runs all rows of all segments. A row's result depends on its own sequence only: alone,
   // together, chunked and forked runs give the same bits. No two segments may share a State.

@@ -62,23 +62,7 @@ class Lfm2 final : public Decoder {
   size_t hidden_size() const override { return shape_.hidden; }
   size_t vocabulary() const override { return shape_.vocabulary; }
 
-  StateShape state_shape() const override {
-    StateShape state;
-    const auto& kinds = shape_.layer_is_attention;
-    state.attention_layers = static_cast<size_t>(std::count(kinds.begin(), kinds.end(), true));
-    state.attention = attention_shape_;
-    state.conv_layers = kinds.size() - state.attention_layers;
-    state.conv_columns = shape_.conv_taps - 1;
-    state.conv_channels = shape_.hidden;
-    return state;
-  }
-
-  size_t pass_bytes(size_t rows) const override {
-    const size_t q_width = shape_.heads * shape_.head_dim;
-    const size_t kv_width = attention_shape_.kv_width();
-    const size_t mixer = std::max(4 * shape_.hidden, 2 * q_width + 2 * kv_width);
-    return rows * (2 * shape_.hidden + std::max(mixer, shape_.mlp)) * sizeof(float);
-  }
+  StateShape state_shape() const override { return Lfm2StateShape(shape_); }
 
  protected:
   void RunPass(Threads& threads, std::span<Segment> segments,
@@ -216,6 +200,24 @@ class Lfm2 final : public Decoder {
 };
 
 }  // namespace
+
+StateShape Lfm2StateShape(const Lfm2Shape& shape) {
+  StateShape state;
+  const auto& kinds = shape.layer_is_attention;
+  state.attention_layers = static_cast<size_t>(std::count(kinds.begin(), kinds.end(), true));
+  state.attention = {shape.heads, shape.kv_heads, shape.head_dim};
+  state.conv_layers = kinds.size() - state.attention_layers;
+  state.conv_columns = shape.conv_taps - 1;
+  state.conv_channels = shape.hidden;
+  return state;
+}
+
+size_t Lfm2PassBytes(const Lfm2Shape& shape, size_t rows) {
+  const size_t q_width = shape.heads * shape.head_dim;
+  const size_t kv_width = shape.kv_heads * shape.head_dim;
+  const size_t mixer = std::max(4 * shape.hidden, 2 * q_width + 2 * kv_width);
+  return rows * (2 * shape.hidden + std::max(mixer, shape.mlp)) * sizeof(float);
+}
 
 std::unique_ptr<Decoder> MakeLfm2(Lfm2Shape shape, Lfm2Weights weights) {
   return std::make_unique<Lfm2>(std::move(shape), std::move(weights));

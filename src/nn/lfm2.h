@@ -23,6 +23,11 @@ struct Lfm2Shape {
   std::vector<bool> layer_is_attention;  // one entry a layer
 };
 
+// Layers of each kind, and what a sequence leaves behind in them.
+StateShape Lfm2StateShape(const Lfm2Shape& shape);
+// Bytes of activations that a pass of `rows` rows takes.
+size_t Lfm2PassBytes(const Lfm2Shape& shape, size_t rows);
+
 // Weights borrow the checkpoint's memory; small vectors (norm gains, taps) are widened copies.
 struct Lfm2ConvWeights {
   kernels::WeightMatrix in_proj;   // [3 * hidden, hidden]: B, C, X

@@ -192,9 +192,7 @@ kernels::WeightMatrix MatrixOf(const Tensor& tensor) {
   return matrix;
 }
 
-std::unique_ptr<nn::Decoder> MakeDecoder(const formats::Lfm2VlConfig& config,
-                                         const BoundTensors& tensors) {
-  const formats::Lfm2TextConfig& text = config.text;
+nn::Lfm2Shape ShapeOf(const formats::Lfm2TextConfig& text) {
   nn::Lfm2Shape shape;
   shape.hidden = text.hidden;
   shape.vocabulary = text.vocab;
@@ -205,14 +203,20 @@ std::unique_ptr<nn::Decoder> MakeDecoder(const formats::Lfm2VlConfig& config,
   shape.conv_taps = text.conv_taps;
   shape.norm_eps = static_cast<float>(text.norm_eps);
   shape.rope_theta = text.rope_theta;
+  for (const Lfm2LayerKind kind : text.layers)
+    shape.layer_is_attention.push_back(kind == Lfm2LayerKind::kAttention);
+  return shape;
+}
+
+std::unique_ptr<nn::Decoder> MakeDecoder(const formats::Lfm2VlConfig& config,
+                                         const BoundTensors& tensors) {
   nn::Lfm2Weights weights;
   weights.embedding = MatrixOf(tensors.Get("text.embedding"));
   weights.final_norm = VectorOf(tensors.Get("text.final_norm"));
-  for (size_t n = 0; n < text.layers.size(); ++n) {
-    shape.layer_is_attention.push_back(text.layers[n] == Lfm2LayerKind::kAttention);
-    weights.layers.push_back(LayerOf(tensors, n, text.layers[n]));
+  for (size_t n = 0; n < config.text.layers.size(); ++n) {
+    weights.layers.push_back(LayerOf(tensors, n, config.text.layers[n]));
   }
-  return nn::MakeLfm2(std::move(shape), std::move(weights));
+  return nn::MakeLfm2(ShapeOf(config.text), std::move(weights));
 }
 
 }  // namespace assay::families::d1

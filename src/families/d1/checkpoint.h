@@ -15,6 +15,9 @@ namespace assay::families::d1 {
 // "vision." and "projector.". `w1_rows` is the MLP width that the checkpoint's own w1 has.
 formats::TensorTable TensorsOf(const formats::Lfm2VlConfig& config);
 
+// The decoder's shape as the config says it.
+nn::Lfm2Shape ShapeOf(const formats::Lfm2TextConfig& text);
+
 // The decoder over the checkpoint's memory, which must outlive it.
 std::unique_ptr<nn::Decoder> MakeDecoder(const formats::Lfm2VlConfig& config,
                                          const formats::BoundTensors& tensors);

@@ -41,6 +41,41 @@ size_t RowLimit(size_t max_row, size_t context) {
   return max_row;
 }
 
+// Tables of the tokenizer take about this many bytes for each byte of its file.
+constexpr size_t kTokenizerFactor = 8;
+// The program itself, before any model.
+constexpr size_t kProgramBytes = size_t{32} << 20;
+
+size_t FileBytes(const std::filesystem::path& path) {
+  std::error_code missing;
+  const auto bytes = std::filesystem::file_size(path, missing);
+  return missing ? 0 : static_cast<size_t>(bytes);
+}
+
+// What the folder's model needs to answer its longest row. Asked before anything is mapped or
+// allocated.
+MemoryNeed NeedOf(const std::filesystem::path& folder, const formats::Lfm2TextConfig& text,
+                  size_t row_limit, size_t threads) {
+  const nn::Lfm2Shape shape = ShapeOf(text);
+  MemoryNeed need;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".safetensors") need.mapped += FileBytes(entry.path());
+  }
+  const nn::ForwardOptions pass;
+  const size_t rows = std::min(pass.max_rows, row_limit);
+  need.working = kProgramBytes + kTokenizerFactor * FileBytes(folder / "tokenizer.json");
+  need.working +=
+      nn::Lfm2PassBytes(shape, rows) + nn::State::BytesFor(nn::Lfm2StateShape(shape), row_limit);
+  need.working += kBranchBytes;
+  need.threads = threads;
+  return need;
+}
+
+MemoryNeed RequireNeed(const MemoryNeed& need) {
+  RequireMemory(need, MemoryLimits(), "model");
+  return need;
+}
+
 size_t Bytes(const formats::Tensor& tensor) { return tensor.bytes.size(); }
 
 class D1 final : public Family {
@@ -48,6 +83,7 @@ class D1 final : public Family {
   D1(const std::filesystem::path& folder, const Options& options)
       : config_(formats::ReadLfm2VlConfig(folder)),
         row_limit_(RowLimit(options.max_row, config_.text.max_positions)),
+        need_(RequireNeed(NeedOf(folder, config_.text, row_limit_, options.threads))),
         checkpoint_(formats::Checkpoint::Open(folder)),
         tensors_(Bind(checkpoint_, config_)),
         tokenizer_(text::Tokenizer::Load(folder / "tokenizer.json")),
@@ -165,6 +201,7 @@ class D1 final : public Family {
 
   formats::Lfm2VlConfig config_;
   size_t row_limit_;
+  MemoryNeed need_;
   formats::Checkpoint checkpoint_;
   formats::BoundTensors tensors_;
   text::Tokenizer tokenizer_;
@@ -217,6 +254,7 @@ ModelDescription D1::Describe(bool hashes) const {
     const formats::CheckpointFile& file = checkpoint_.files()[i];
     out.files.push_back({file.name, file.bytes, hashes ? checkpoint_.Sha256(i) : ""});
   }
+  out.memory = need_;
   out.notes = config_.notes;
   for (const auto* notes : {&checkpoint_.notes(), &tensors_.notes()}) {
     out.notes.insert(out.notes.end(), notes->begin(), notes->end());
