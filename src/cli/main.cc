@@ -19,6 +19,13 @@ int Report(const Error& error, bool json) {
   return ExitCode(error.kind());
 }
 
+// A mapped model file that somebody cuts while it is read ends the process here: with a line and an exit code.
+void OnBusError(int /*signal*/) {
+  constexpr char kLine[] = "assay: a model file was cut while it was in use (load the model again)\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kLine, sizeof kLine - 1);
+  _exit(ExitCode(ErrorKind::kModel));
+}
+
 // True when the caller wants errors as JSON too; asked before the command line is known to be
 // sound.
 bool WantsJson(int argc, char** argv) {
@@ -54,6 +61,7 @@ int Run(int argc, char** argv) {
 int main(int argc, char** argv) {
   // A closed pipe is an error of the write, with a line and an exit code, not a silent death.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGBUS, assay::cli::OnBusError);
   const bool json = assay::cli::WantsJson(argc, argv);
   try {
     const char* level = std::getenv("ASSAY_CPU");
