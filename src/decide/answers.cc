@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "families/readout.h"
@@ -104,6 +106,13 @@ namespace {
 Answer MakeAnswer(const families::Family& family, const families::EncodedQuestion& question,
                   const families::Reading& reading) {
   const std::vector<double>& p = reading.probabilities;
+  // JSON cannot print what is no number, and no caller should take it for an answer.
+  if (!std::all_of(p.begin(), p.end(), [](double value) { return std::isfinite(value); })) {
+    throw Error(ErrorKind::kModel, "questions." + question.name,
+                "the model's probabilities are not finite numbers",
+                "its weights hold infinities or NaN; compare the files' sha256 (assay inspect "
+                "--hashes) with the published ones");
+  }
   Answer answer{question.name, question.kind, question.options, p, {}, "", 0, 0};
   if (question.kind == "noul") {
     answer.value = p[family.YesOption()];
