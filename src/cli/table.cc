@@ -13,6 +13,7 @@ namespace {
 constexpr size_t kBarWidth = 20;
 constexpr size_t kMaxLabel = 28;
 constexpr int kShownDecimals = 4;
+constexpr size_t kBesideBar = 14;  // indent, number and the gaps around it
 
 // Columns of a text, one per code point: right for most scripts, near enough for the rest.
 size_t Columns(const std::string& text) {
@@ -22,7 +23,7 @@ size_t Columns(const std::string& text) {
 }
 
 // A label of at most `width` columns, padded to it.
-std::string Cell(const std::string& text, size_t width) {
+std::string Cell(const std::string& text, size_t width, bool unicode) {
   std::string shown;
   size_t count = 0;
   const std::string line = OneLine(text);
@@ -33,12 +34,13 @@ std::string Cell(const std::string& text, size_t width) {
     at += bytes;
     ++count;
   }
-  if (cut) shown += "\u2026", ++count;
+  if (cut) shown += unicode ? "\u2026" : "~", ++count;
   return shown + std::string(width - count, ' ');
 }
 
-std::string Bar(double probability, bool unicode) {
-  const auto eighths = static_cast<size_t>(std::clamp(probability, 0.0, 1.0) * kBarWidth * 8 + 0.5);
+std::string Bar(double probability, size_t width, bool unicode) {
+  const double columns = std::clamp(probability, 0.0, 1.0) * static_cast<double>(width);
+  const auto eighths = static_cast<size_t>(columns * 8 + 0.5);
   if (!unicode) return std::string((eighths + 4) / 8, '#');
   static constexpr const char* kParts[] = {"",       "\u258f", "\u258e", "\u258d",
                                            "\u258c", "\u258b", "\u258a", "\u2589"};
@@ -74,15 +76,19 @@ std::string AnswerTable(const Answers& answers, const std::string& title, const 
   out += title.empty() ? fmt::format("{}\n", tokens)
                        : fmt::format("{}  ({})\n", OneLine(title, style.width), tokens);
   const size_t label_width = std::min(kMaxLabel, std::max<size_t>(12, style.width / 3));
+  // A narrow terminal has no room for bars, and a row that wraps is worse than one without.
+  const size_t bar_width =
+      std::min(kBarWidth, style.width - std::min(style.width, label_width + kBesideBar));
   for (const Answer& answer : answers.list()) {
     out +=
         fmt::format("  {}: {}\n", OneLine(answer.question, std::max<size_t>(20, style.width / 2)),
                     Headline(answer));
     if (answer.kind == "noul") continue;
     for (size_t i = 0; i < answer.options.size(); ++i) {
+      const std::string bar = Bar(answer.probabilities[i], bar_width, style.unicode);
       out +=
-          fmt::format("    {}  {}  {}\n", Cell(OptionText(answer, i), label_width),
-                      Number(answer.probabilities[i]), Bar(answer.probabilities[i], style.unicode));
+          fmt::format("    {}  {}{}{}\n", Cell(OptionText(answer, i), label_width, style.unicode),
+                      Number(answer.probabilities[i]), bar.empty() ? "" : "  ", bar);
     }
   }
   return out;
