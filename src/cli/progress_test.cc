@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 namespace assay::cli {
 namespace {
 
@@ -37,15 +40,22 @@ TEST(Progress, MinutesAreNotCutAtAnHour) {
   EXPECT_EQ(Progress::Text(1, 101, "n", 60), "[........................]   0 %  n, 100:00 left");
 }
 
-TEST(Progress, ShowsNothingWhenNotAskedTo) {
+// What a progress line of one update, after the time between draws, writes to standard error.
+std::string Drawn(bool shown) {
   ::testing::internal::CaptureStderr();
   {
-    Progress progress(10, false);
+    Progress progress(10, shown);
+    std::this_thread::sleep_for(std::chrono::milliseconds(110));
     progress.Update(10, "n");
-    progress.Finish();
   }
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+  return ::testing::internal::GetCapturedStderr();
 }
+
+TEST(Progress, DrawsOneLineAndWipesIt) {
+  EXPECT_EQ(Drawn(true), "\r\x1b[K[########################] 100 %  n, 0:00 left\r\x1b[K");
+}
+
+TEST(Progress, DrawsNothingWhenNotShown) { EXPECT_EQ(Drawn(false), ""); }
 
 }  // namespace
 }  // namespace assay::cli
