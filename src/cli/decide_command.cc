@@ -5,8 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -48,6 +51,14 @@ Rounding ParseRounding(const std::string& text) {
                 "none, kev, or a number of decimals from 0 to 17");
   }
   return {Rounding::Mode::kDigits, digits};
+}
+
+// What is wrong with a count, or "". The parser itself takes -1 for the largest number.
+std::string CheckWholeNumber(const std::string& text) {
+  constexpr size_t kMaxDigits = 15;
+  const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
+  if (digits && !text.empty() && text.size() <= kMaxDigits) return "";
+  return fmt::format("'{}' is not a whole number of 0 or more", OneLine(text, 40));
 }
 
 bool LocaleIsUtf8() {
@@ -120,8 +131,11 @@ class Input {
     descriptor_ = open(name.c_str(), O_RDONLY | O_CLOEXEC);
     struct stat status{};
     if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) {
-      throw Error(ErrorKind::kFile, name, "no such file, or not readable",
-                  "a file of requests, or - for standard input");
+      const int reason = errno;
+      throw Error(
+          ErrorKind::kFile, name,
+          reason == ENOENT ? "no such file" : fmt::format("cannot be opened: {}", strerror(reason)),
+          "a file of requests, or - for standard input");
     }
     if (S_ISDIR(status.st_mode))
       throw Error(ErrorKind::kFile, name, "is a folder", "a file of requests");
@@ -187,19 +201,50 @@ int DecideLines(const Model& model, const DecideArguments& arguments,
   return ExitCode(ErrorKind::kRequest);
 }
 
+// A file of one request a line, given without --lines, fails where its second request starts.
+bool FirstLineIsARequest(const std::string& text) {
+  const size_t feed = text.find('\n');
+  if (feed == std::string::npos) return false;
+  try {
+    Request::Parse(std::string_view(text).substr(0, feed));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 Request ReadRequest(const DecideArguments& arguments) {
   if (arguments.request.empty()) return RequestFromOptions(arguments.ask);
   const Input input(arguments.request);
-  return Request::Parse(
-      ReadDescriptor(input.descriptor(), input.name(), ErrorKind::kFile, kMaxRequestBytes),
-      input.name());
+  const std::string text =
+      ReadDescriptor(input.descriptor(), input.name(), ErrorKind::kFile, kMaxRequestBytes);
+  try {
+    return Request::Parse(text, input.name());
+  } catch (const Error& error) {
+    if (!FirstLineIsARequest(text)) throw;
+    throw Error(error.kind(), error.where(), error.message(),
+                "one request; a file of one request a line goes with --lines");
+  }
+}
+
+// Writing the trace would empty the file before it is read.
+void RefuseTraceOverInput(const DecideArguments& arguments) {
+  for (const std::string& input : {arguments.request, arguments.ask.state}) {
+    std::error_code ignored;
+    if (arguments.trace.empty() || input.empty() ||
+        !std::filesystem::equivalent(arguments.trace, input, ignored)) {
+      continue;
+    }
+    throw Error(ErrorKind::kUsage, "--trace", "names the file that is read", "another file");
+  }
 }
 
 void CheckArguments(const DecideArguments& arguments) {
   const bool options_ask = arguments.ask.any_question() || arguments.ask.has_state;
   if (!arguments.request.empty() && options_ask) {
     throw Error(ErrorKind::kUsage, "command line",
-                "a request file and --state, --noul, --choice or --score", "one or the other");
+                "there is a request file, and also --state, --noul, --choice or --score",
+                "a file, or options that ask");
   }
   if (arguments.request.empty() && !arguments.ask.any_question()) {
     throw Error(ErrorKind::kUsage, "command line", "nothing is asked",
@@ -217,6 +262,7 @@ void CheckArguments(const DecideArguments& arguments) {
     throw Error(ErrorKind::kRequest, "--picture", "this version answers text requests only",
                 "ask without pictures");
   }
+  RefuseTraceOverInput(arguments);
 }
 
 int Decide(const DecideArguments& arguments) {
@@ -268,10 +314,13 @@ void AddDecide(CLI::App& app, int& exit_code) {
   command->add_option("--round", arguments->round, "none, kev, or decimals of printed numbers");
   command->add_option("--dialect", arguments->dialect, "whose request rules: host or wire")
       ->check(CLI::IsMember({"host", "wire"}));
-  command->add_option("--chunk", arguments->chunk,
-                      "rows per pass of a sequence (0: as many as fit)");
-  command->add_option("--max-row", arguments->load.max_row,
-                      "longest row in tokens (0: the family's limit)");
+  command
+      ->add_option("--chunk", arguments->chunk, "rows per pass of a sequence (0: as many as fit)")
+      ->check(CheckWholeNumber);
+  command
+      ->add_option("--max-row", arguments->load.max_row,
+                   "longest row in tokens (0: the family's limit)")
+      ->check(CheckWholeNumber);
   command->add_option("--threads", arguments->load.threads, "threads (0: one per usable CPU)")
       ->check(CLI::Range(0, 1024));
   command->callback([arguments, &exit_code] { exit_code = Decide(*arguments); });
