@@ -35,6 +35,19 @@ bool WantsJson(int argc, char** argv) {
   return false;
 }
 
+// Left to itself the parser says of a mistyped command only that one is missing.
+void RequireKnownCommand(const CLI::App& app, int argc, char** argv) {
+  if (argc > 1 && argv[1][0] == '-') return;
+  std::string names;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (argc > 1 && command->get_name() == argv[1]) return;
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  }
+  throw Error(ErrorKind::kUsage, "command line",
+              argc > 1 ? "'" + OneLine(argv[1], 60) + "' is not a command" : "no command is given",
+              "one of: " + names + "; assay --help says more");
+}
+
 int Run(int argc, char** argv) {
   CLI::App app("Runs open System One decision models on ordinary CPUs.", "assay");
   app.set_version_flag("--version", std::string("assay ") + kVersion);
@@ -42,12 +55,15 @@ int Run(int argc, char** argv) {
   int exit_code = 0;
   AddDecide(app, exit_code);
   AddInspect(app, exit_code);
+  RequireKnownCommand(app, argc, argv);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
+  } catch (const CLI::CallForHelp&) {
+    WriteText(STDOUT_FILENO, "standard output", app.help());
+    return 0;
   } catch (const CLI::CallForVersion& version) {
-    return app.exit(version);
+    WriteLine(STDOUT_FILENO, "standard output", version.what());
+    return 0;
   } catch (const CLI::ParseError& error) {
     throw Error(ErrorKind::kUsage, "command line", error.what(),
                 "assay --help lists what there is");
