@@ -19,9 +19,11 @@ int Report(const Error& error, bool json) {
   return ExitCode(error.kind());
 }
 
-// A mapped model file that somebody cuts while it is read ends the process here: with a line and an exit code.
+// A mapped model file that somebody cuts while it is read ends the process here: with a line and an
+// exit code.
 void OnBusError(int /*signal*/) {
-  constexpr char kLine[] = "assay: a model file was cut while it was in use (load the model again)\n";
+  constexpr char kLine[] =
+      "assay: a model file was cut while it was in use (load the model again)\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kLine, sizeof kLine - 1);
   _exit(ExitCode(ErrorKind::kModel));
 }

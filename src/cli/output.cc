@@ -47,9 +47,16 @@ void WriteError(std::string_view line) {
 }
 
 OutputFile::OutputFile(const std::filesystem::path& path)
-    : name_(path.filename().string()),
+    : name_(path.string()),
       descriptor_(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
-  if (descriptor_ < 0) ThrowWriteError(name_, errno);
+  if (descriptor_ >= 0) return;
+  const int reason = errno;
+  if (reason == EISDIR) throw Error(ErrorKind::kFile, name_, "is a folder", "name a file");
+  if (reason == ENOENT || reason == ENOTDIR) {
+    throw Error(ErrorKind::kFile, name_, "cannot be made: its folder does not exist",
+                "name a file in a folder that exists");
+  }
+  ThrowWriteError(name_, reason);
 }
 
 OutputFile::~OutputFile() {

@@ -8,8 +8,22 @@ namespace assay {
 
 using json::Value;
 
+namespace {
+
+// Parses a caller's JSON; `hint` says what would be right where the parser cannot.
+Value ParseJson(std::string_view text, std::string_view where, std::string_view hint) {
+  try {
+    return json::Parse(text, ErrorKind::kRequest, where);
+  } catch (const Error& error) {
+    if (!error.hint().empty()) throw;
+    throw Error(error.kind(), error.where(), error.message(), hint);
+  }
+}
+
+}  // namespace
+
 Request Request::Parse(std::string_view text, std::string_view where) {
-  Value root = json::Parse(text, ErrorKind::kRequest, where);
+  Value root = ParseJson(text, where, "a JSON object with state and questions, in UTF-8");
   if (!root.is_object()) {
     throw Error(ErrorKind::kRequest, where, fmt::format("is {}", KindName(root.kind())),
                 "an object with state and questions");
@@ -51,7 +65,7 @@ RequestBuilder& RequestBuilder::StateText(std::string text) {
 }
 
 RequestBuilder& RequestBuilder::StateJson(std::string_view text, std::string_view where) {
-  parts_->state = json::Parse(text, ErrorKind::kRequest, where);
+  parts_->state = ParseJson(text, where, "one JSON value, in UTF-8");
   return *this;
 }
 

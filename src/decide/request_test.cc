@@ -42,6 +42,7 @@ TEST(Request, TextThatIsNoJsonNamesItsSource) {
     EXPECT_EQ(error.kind(), ErrorKind::kRequest) << text;
     EXPECT_EQ(error.where(), "in.json") << text;
     EXPECT_THAT(error.message(), HasSubstr("not valid JSON")) << text;
+    EXPECT_EQ(error.hint(), "a JSON object with state and questions, in UTF-8") << text;
   }
 }
 
