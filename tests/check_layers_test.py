@@ -54,6 +54,10 @@ class CheckLayers(unittest.TestCase):
         code, _ = check({"src/nn/a_test.cc": '#include "testing/random.h"\n'})
         self.assertEqual(code, 0)
 
+    def test_tests_of_front_doors_may_look_behind_the_api(self) -> None:
+        code, _ = check({"src/cli/a_test.cc": '#include "decide/run.h"\n'})
+        self.assertEqual(code, 0)
+
     def test_a_header_that_needs_another_first_fails(self) -> None:
         code, out = check({"src/base/a.h": "std::string f();\n"}, "--compile")
         self.assertEqual(code, 1, out)

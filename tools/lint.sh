@@ -7,7 +7,7 @@ echo "clang-format"
 git ls-files '*.cc' '*.h' | xargs clang-format-19 --dry-run -Werror
 
 echo "layers"
-python3 tools/check_layers.py
+python3 tools/check_layers.py --compile
 
 venv=build/lint-venv
 if ! cmp -s tools/requirements-lint.txt "$venv/installed.txt"; then
