@@ -44,6 +44,13 @@ void AddState(const std::string& state, RequestBuilder& builder) {
   }
 }
 
+// "a, b" means the answers "a" and "b": spaces beside a comma are for the eye.
+std::string Trimmed(const std::string& text) {
+  const size_t first = text.find_first_not_of(' ');
+  if (first == std::string::npos) return "";
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
 class Names {
  public:
   std::string Add(const std::string& option, const std::string& name) {
@@ -70,7 +77,7 @@ NamedList ParseNamedList(const std::string& option, const std::string& value) {
   RequireUtf8(value, option);
   for (size_t at = equals + 1; at <= value.size();) {
     const size_t comma = std::min(value.find(',', at), value.size());
-    std::string part = value.substr(at, comma - at);
+    std::string part = Trimmed(value.substr(at, comma - at));
     if (part.empty()) throw Error(ErrorKind::kUsage, option, "has an empty answer", hint);
     if (std::find(out.parts.begin(), out.parts.end(), part) != out.parts.end() &&
         option == "--choice") {

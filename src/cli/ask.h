@@ -24,7 +24,8 @@ struct AskOptions {
 // the file is missing.
 Request RequestFromOptions(const AskOptions& options);
 
-// "Which team?=billing,tech": the text before the last '=', and the parts between commas after it.
+// "Which team?=billing,tech": the text before the last '=', and the parts between commas after it,
+// without the spaces around them.
 struct NamedList {
   std::string text;
   std::vector<std::string> parts;

@@ -144,5 +144,11 @@ TEST(State, IsUtf8) {
   EXPECT_EQ(StateProblem(folder.Write("latin.txt", "caf\xe9")).where(), "latin.txt");
 }
 
+TEST(ParseNamedList, SpacesBesideCommasAreNotPartOfAnAnswer) {
+  const NamedList list = ParseNamedList("--choice", "Which?= billing , technical support,sales ");
+  EXPECT_EQ(list.parts, (std::vector<std::string>{"billing", "technical support", "sales"}));
+  EXPECT_THROW(ParseNamedList("--choice", "Which?=a, ,b"), Error);
+}
+
 }  // namespace
 }  // namespace assay::cli
