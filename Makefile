@@ -1,6 +1,8 @@
 # Everyday commands. `make demo` for a first look, `make test` before a commit, `make check` before a merge.
 PROGRAM := build/release/assay
 JOBS ?= $(shell nproc)
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
 
 .PHONY: demo build dev test check lint format clean
 
@@ -22,7 +24,7 @@ dev:
 
 # The fast suite.
 test: dev
-	@ctest --preset dev -L fast -j $(JOBS)
+	@ctest --preset dev -L fast -j $(JOBS) --progress | tail -n 30
 
 # Everything: lint, fast and slow suites at every CPU level, sanitizers.
 check:
