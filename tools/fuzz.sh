@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Builds the libFuzzer targets and runs each from its corpus: tools/fuzz.sh [seconds each, 60] [target ...]
+# Prints one line a target. What broke lies in build/fuzz/findings; inputs that reached new code in build/fuzz/corpus.
+# TIMEOUT=30 allows an input more seconds, on a machine that is busy with other things. JOBS: how many compilers run.
+# A finding is an input to keep: fix the cause, put the input under a telling name into fuzz/corpus/TARGET.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seconds=${1:-60}
+shift || true
+targets=("$@")
+[ ${#targets[@]} -gt 0 ] ||
+  targets=(safetensors index config tokenizer_json encode request request_run kernels)
+
+cmake --preset fuzz >/dev/null
+cmake --build --preset fuzz -j "${JOBS:-$(nproc)}" --target fuzzers | tail -n 1
+
+work=build/fuzz
+logs=$work/logs
+findings=$work/findings
+mkdir -p "$logs" "$findings"
+TMPDIR=$(mktemp -d)
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+# An input may take 5 seconds (request_run decides five times, so four times that) and 2 GB.
+timeout=${TIMEOUT:-5}
+export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=0
+export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+
+limits_of() {  # limits_of TARGET: the longest input that is of use to it
+  case $1 in
+    safetensors | index | config) echo "-max_len=4096 -dict=fuzz/json.dict" ;;
+    tokenizer_json) echo "-max_len=8192 -dict=fuzz/json.dict" ;;
+    encode) echo "-max_len=4096" ;;
+    request) echo "-max_len=8192 -dict=fuzz/json.dict" ;;
+    request_run) echo "-max_len=512 -dict=fuzz/json.dict" ;;
+    kernels) echo "-max_len=256" ;;
+    *) echo "tools/fuzz.sh: no target is called $1" >&2; return 1 ;;
+  esac
+}
+
+stat_of() { sed -n "s/^stat::$2: *//p" "$1" | tail -n 1; }
+
+failed=0
+for target in "${targets[@]}"; do
+  limits=$(limits_of "$target")
+  log=$logs/$target.log
+  mkdir -p "$work/corpus/$target"
+  before=$(find "$findings" -name "$target-*" | wc -l)
+  allowed=$timeout
+  [ "$target" != request_run ] || allowed=$((4 * timeout))
+  status=0
+  # shellcheck disable=SC2086
+  "$work/fuzz/${target}_fuzz" $limits -timeout="$allowed" -rss_limit_mb=2048 -max_total_time="$seconds" \
+    -print_final_stats=1 -artifact_prefix="$findings/$target-" \
+    "$work/corpus/$target" "fuzz/corpus/$target" >"$log" 2>&1 || status=$?
+  found=$(($(find "$findings" -name "$target-*" | wc -l) - before))
+  reached=$(grep -oE 'cov: [0-9]+ ft: [0-9]+' "$log" | tail -n 1 || true)
+  printf '%-15s %9s runs %7s/s  %-22s %d findings\n' "$target" \
+    "$(stat_of "$log" number_of_executed_units)" "$(stat_of "$log" average_exec_per_sec)" \
+    "$reached" "$found"
+  if [ "$status" -ne 0 ]; then
+    failed=1
+    echo "  the end of $log:"
+    grep -nE 'does not hold|ERROR|runtime error|SUMMARY|Test unit written' "$log" | tail -n 5 || tail -n 5 "$log"
+  fi
+done
+exit "$failed"
