@@ -48,6 +48,7 @@ void Filter(View2<const float> taps, const Window& u, View2<const float> gate, V
 void RunPart(View2<const float> taps, const ShortConvPart& part, size_t first, size_t count) {
   const size_t channels = taps.cols();
   const size_t rows = part.bcx.rows();
+  if (rows == 0) return;  // the columns stay, and there may be no memory behind the views
   std::vector<float> storage(rows * count);
   const View2<float> products(storage.data(), rows, count);
   for (size_t t = 0; t < rows; ++t) {
