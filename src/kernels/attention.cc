@@ -66,7 +66,7 @@ float Exponentials(float* scores, size_t count) {
   const auto top = hn::MaxOfLanes(d, tops);
   auto sums = hn::Zero(d);
   for (size_t j = 0; j < padded; j += lanes) {
-    const auto e = hn::Exp(d, hn::Sub(hn::LoadU(d, scores + j), top));
+    const auto e = Exponential(d, hn::Sub(hn::LoadU(d, scores + j), top));
     hn::StoreU(e, d, scores + j);
     sums = hn::Add(sums, e);
   }

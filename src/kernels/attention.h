@@ -47,7 +47,8 @@ void StoreKeysAndValues(const AttentionShape& shape, View2<const float> keys,
 // out = softmax(q k / sqrt(head_dim)) v over the positions up to the query's own; query head h
 // reads kv head h / (heads / kv_heads). Softmax and sums in fp32. A query's result depends on
 // itself and the positions before it only; sums run in page order, so splitting a sequence changes
-// no bit. Memory: one row of scores per task.
+// no bit. A score that is not a number makes the result one that is not. Memory: one row of scores
+// per task.
 void Attention(Threads& threads, const AttentionShape& shape, std::span<const AttentionPart> parts);
 
 // The same in float64, for tests.

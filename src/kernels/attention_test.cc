@@ -31,6 +31,13 @@ class Sequence {
     }
   }
 
+  // One number of the key at `position`, in every kv head's first dimension.
+  void SpoilKey(size_t position) {
+    for (size_t head = 0; head < shape_.kv_heads; ++head) {
+      keys_[position * shape_.kv_width() + head * shape_.head_dim] = NAN;
+    }
+  }
+
   AttentionPart Part(size_t first, size_t count, std::vector<float>& out) {
     const size_t width = shape_.heads * shape_.head_dim;
     StoreKeysAndValues(shape_, {keys_.data() + first * shape_.kv_width(), count, shape_.kv_width()},
@@ -104,6 +111,23 @@ TEST(Attention, SequencesOfOnePassDoNotMix) {
   Attention(pool, shape, parts);
   EXPECT_EQ(out_a, alone_a);
   EXPECT_EQ(out_b, alone_b);
+}
+
+// As the makers' softmax: a broken key must not pass for one that nobody looks at. Queries before
+// it do not see it.
+TEST(Attention, AScoreThatIsNotANumberMakesTheResultNotANumber) {
+  const AttentionShape shape{2, 1, 16};
+  Random random(9), again(9);
+  Sequence sound(random, shape, 70), broken(again, shape, 70);
+  broken.SpoilKey(40);
+  const std::vector<float> expected = sound.Run({70}), got = broken.Run({70});
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (i / 32 < 40) {
+      ASSERT_EQ(got[i], expected[i]) << i;
+    } else {
+      ASSERT_TRUE(std::isnan(got[i])) << i;
+    }
+  }
 }
 
 }  // namespace

@@ -13,14 +13,23 @@
 HWY_BEFORE_NAMESPACE();
 namespace assay::kernels::HWY_NAMESPACE {
 
-// a / (1 + exp(-a)), as torch computes silu in fp32. Highway's Exp is good up to 104, past which
-// fp32 has infinity anyway; the operand order of Min keeps not-a-number.
+// e^x for x up to 104, past which fp32 has infinity anyway. Not-a-number stays one: Highway's Exp
+// would give zero, and would first turn it into an integer, which has no value for it.
+template <class D, class V>
+HWY_INLINE V Exponential(D d, V x) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  // Everything below -104 is zero. Max takes its second operand where the first is not-a-number.
+  const V e = hn::Exp(d, hn::Max(x, hn::Set(d, -105.0f)));
+  return hn::IfThenElse(hn::IsNaN(x), x, e);
+}
+
+// a / (1 + exp(-a)), as torch computes silu in fp32. Not-a-number stays one through the numerator.
 template <class D, class V>
 HWY_INLINE V Silu(D d, V a) {
   namespace hn = hwy::HWY_NAMESPACE;
   const V one = hn::Set(d, 1.0f);
-  const V exponent = hn::Min(hn::Set(d, 104.0f), hn::Neg(a));
-  return hn::Div(a, hn::Add(one, hn::Exp(d, exponent)));
+  const V exponent = hn::Min(hn::Neg(a), hn::Set(d, 104.0f));
+  return hn::Div(a, hn::Add(one, Exponential(d, exponent)));
 }
 
 }  // namespace assay::kernels::HWY_NAMESPACE
