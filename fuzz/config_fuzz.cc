@@ -31,6 +31,7 @@ void CheckAccepted(const formats::Lfm2VlConfig& config) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace assay;
+  const fuzz::CpuLimit limit;
   fuzz::Accepts(ErrorKind::kModel, [&] {
     const json::Value root = formats::ParseStrictJson(fuzz::Text(data, size), "config.json");
     // A file whose root is something else never comes this far (ReadConfigFile).

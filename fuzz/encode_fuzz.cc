@@ -85,6 +85,7 @@ std::string Repaired(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace assay;
+  const fuzz::CpuLimit limit;
   static const std::vector<fuzz::Pipeline> pipelines = fuzz::MakePipelines();
   if (size == 0) return 0;
   const fuzz::Pipeline& pipeline = pipelines[data[0] % pipelines.size()];

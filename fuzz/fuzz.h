@@ -3,7 +3,9 @@
 // promises: another exception, a property that does not hold, a sanitizer report, a hang.
 #pragma once
 
+#include <signal.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -43,6 +45,35 @@ bool Accepts(ErrorKind kind, F&& f) {
     return false;
   }
 }
+
+// An input that takes more than five seconds of CPU time ends the process, as a hang. libFuzzer's
+// own limit counts the time on the wall, in which a busy machine may give us next to nothing.
+class CpuLimit {
+ public:
+  CpuLimit() {
+    const itimerspec limit{{0, 0}, {5, 0}};
+    FUZZ_CHECK(timer_settime(Timer(), 0, &limit, nullptr) == 0);
+  }
+  ~CpuLimit() {
+    const itimerspec none{};
+    timer_settime(Timer(), 0, &none, nullptr);
+  }
+  CpuLimit(const CpuLimit&) = delete;
+  CpuLimit& operator=(const CpuLimit&) = delete;
+
+ private:
+  static timer_t Timer() {
+    static const timer_t timer = [] {
+      sigevent event{};
+      event.sigev_notify = SIGEV_SIGNAL;
+      event.sigev_signo = SIGABRT;
+      timer_t made{};
+      FUZZ_CHECK(timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &made) == 0);
+      return made;
+    }();
+    return timer;
+  }
+};
 
 inline std::string_view Text(const uint8_t* data, size_t size) {
   return {reinterpret_cast<const char*>(data), size};

@@ -51,6 +51,7 @@ void CheckAccepted(const formats::Checkpoint& checkpoint) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace assay;
+  const fuzz::CpuLimit limit;
   static const fuzz::Folder folder;
   const std::filesystem::path& path = folder.With(fuzz::Text(data, size));
   fuzz::Accepts(ErrorKind::kModel, [&] { fuzz::CheckAccepted(formats::Checkpoint::Open(path)); });

@@ -66,11 +66,15 @@ double HeadBound(const Sequence& sequence, size_t r, size_t h) {
   const std::span<const float> query(sequence.queries.data() + r * sequence.width() + h * dim, dim);
   double score = 0;
   double largest = 0;
+  // std::max would lose a not-a-number.
+  const auto grow = [](double& most, double value) {
+    if (!(value <= most)) most = value < kHuge ? value : INFINITY;
+  };
   for (size_t j = 0; j <= r; ++j) {
     const size_t at = j * sequence.shape.kv_width() + kv_head * dim;
-    score = std::max(score, Magnitude(query, std::span(sequence.keys).subspan(at, dim)));
+    grow(score, Magnitude(query, std::span(sequence.keys).subspan(at, dim)));
     for (const float v : std::span(sequence.values).subspan(at, dim)) {
-      largest = std::max(largest, std::abs(static_cast<double>(v)));
+      grow(largest, std::abs(static_cast<double>(v)));
     }
   }
   const auto dims = static_cast<double>(dim);

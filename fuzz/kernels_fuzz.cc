@@ -5,6 +5,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace assay::fuzz;
+  const CpuLimit limit;
   FuzzedDataProvider provider(data, size);
   constexpr void (*kKernels[])(Numbers&) = {FuzzLinear, FuzzRmsNorm, FuzzShortConv, FuzzAttention};
   const auto kernel = provider.PickValueInArray(kKernels);

@@ -71,6 +71,7 @@ void CheckRequest(const families::Family& family, const json::Value& request) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace assay;
+  const fuzz::CpuLimit limit;
   static const std::unique_ptr<families::Family> family =
       families::LoadFamily(fuzz::SourcePath("tests/data/d1_tiny"), {});
   fuzz::Accepts(ErrorKind::kRequest, [&] {

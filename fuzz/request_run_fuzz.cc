@@ -73,6 +73,7 @@ void DecideEverywhere(const Request& request, Dialect dialect) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace assay;
+  const fuzz::CpuLimit limit;
   fuzz::Accepts(ErrorKind::kRequest, [&] {
     const Request request = Request::Parse(fuzz::Text(data, size));
     request.Id();

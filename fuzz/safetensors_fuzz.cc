@@ -30,6 +30,7 @@ void CheckAccepted(const SafetensorsFile& file, size_t size) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace assay;
+  const fuzz::CpuLimit limit;
   static const fuzz::MemoryFile file;
   file.Write(data, size);
   fuzz::Accepts(ErrorKind::kModel,

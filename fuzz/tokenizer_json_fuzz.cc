@@ -40,6 +40,7 @@ void Use(const text::Tokenizer& tokenizer) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace assay;
+  const fuzz::CpuLimit limit;
   fuzz::Accepts(ErrorKind::kModel, [&] {
     fuzz::Use(text::Tokenizer::FromJson(fuzz::Text(data, size), "tokenizer.json"));
   });
