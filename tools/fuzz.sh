@@ -39,16 +39,15 @@ limits_of() {  # limits_of TARGET: the longest input that is of use to it
 
 stat_of() { sed -n "s/^stat::$2: *//p" "$1" | tail -n 1; }
 
-failed=0
-for target in "${targets[@]}"; do
+run_one() {  # run_one TARGET: fuzzes it and prints its line
+  local target=$1 limits log before status=0 found reached
   limits=$(limits_of "$target")
   log=$logs/$target.log
   mkdir -p "$work/corpus/$target"
   before=$(find "$findings" -name "$target-*" | wc -l)
-  status=0
   # shellcheck disable=SC2086
-  "$work/fuzz/${target}_fuzz" $limits -timeout=300 -report_slow_units=300 -rss_limit_mb=2048 -max_total_time="$seconds" \
-    -print_final_stats=1 -artifact_prefix="$findings/$target-" \
+  "$work/fuzz/${target}_fuzz" $limits -timeout=300 -report_slow_units=300 -rss_limit_mb=2048 \
+    -max_total_time="$seconds" -print_final_stats=1 -artifact_prefix="$findings/$target-" \
     "$work/corpus/$target" "fuzz/corpus/$target" >"$log" 2>&1 || status=$?
   found=$(($(find "$findings" -name "$target-*" | wc -l) - before))
   reached=$(grep -oE 'cov: [0-9]+ ft: [0-9]+' "$log" | tail -n 1 || true)
@@ -56,9 +55,25 @@ for target in "${targets[@]}"; do
     "$(stat_of "$log" number_of_executed_units)" "$(stat_of "$log" average_exec_per_sec)" \
     "$reached" "$found"
   if [ "$status" -ne 0 ]; then
-    failed=1
     echo "  the end of $log:"
     grep -nE 'does not hold|ERROR|runtime error|SUMMARY|Test unit written' "$log" | tail -n 5 || tail -n 5 "$log"
   fi
+  return "$status"
+}
+
+# As many at a time as there are CPUs.
+failed=0
+running=0
+for target in "${targets[@]}"; do
+  if [ "$running" -ge "$(nproc)" ]; then
+    wait -n || failed=1
+    running=$((running - 1))
+  fi
+  run_one "$target" &
+  running=$((running + 1))
+done
+while [ "$running" -gt 0 ]; do
+  wait -n || failed=1
+  running=$((running - 1))
 done
 exit "$failed"
