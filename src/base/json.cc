@@ -1,6 +1,7 @@
 #include "base/json.h"
 
 #include <charconv>
+#include <cmath>
 
 #include "base/check.h"
 
@@ -31,7 +32,9 @@ Value Value::Integer(int64_t value) { return BigInteger(std::to_string(value)); 
 Value Value::BigInteger(std::string digits) {
   Value v;
   v.kind_ = Kind::kInteger;
-  std::from_chars(digits.data(), digits.data() + digits.size(), v.number_);
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), v.number_);
+  if (read.ec == std::errc::result_out_of_range)
+    v.number_ = digits.starts_with('-') ? -HUGE_VAL : HUGE_VAL;
   v.text_ = std::move(digits);
   return v;
 }

@@ -47,7 +47,7 @@ class Value {
   std::vector<Value>& items();
   const std::vector<Member>& members() const;
   std::vector<Member>& members();
-  // An integer or a float as a double (nearest).
+  // An integer or a float as a double (nearest); an integer past the double range is infinite.
   double number() const;
   // An integer's value, or nothing when it is not an integer or does not fit.
   std::optional<int64_t> int64() const;
@@ -79,7 +79,7 @@ struct ParseLimits {
 
 // Parses one JSON text. Duplicate keys keep the first position and the last value. "-0" is the
 // integer 0. Refused with Error(kind, where): malformed text, a byte-order mark, bytes that are not
-// UTF-8, lone surrogates, NaN and infinities, numbers past the double range, anything deeper than
+// UTF-8, lone surrogates, NaN and infinities, floats past the double range, anything deeper than
 // the limit, anything after the value.
 Value Parse(std::string_view text, ErrorKind error_kind, std::string_view where,
             ParseLimits limits = {});

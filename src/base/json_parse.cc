@@ -1,8 +1,11 @@
 // Parsing: nlohmann's SAX interface (which hands over every key in order and the source text of
-// long integers) into Value.
+// long integers) into Value. It refuses integers past the double range, which for us are numbers
+// like others: a text that has such integers is parsed once more with stand-ins for them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <unordered_map>
 
 #include "base/json.h"
@@ -12,10 +15,58 @@ namespace {
 
 // Objects up to this size find a repeated key by looking at each member.
 constexpr size_t kSmallObject = 16;
+// Integers of up to this many characters are inside the double range.
+constexpr size_t kLongNumber = 300;
+
+// A JSON text whose long integers are replaced by floats of the same length, and what stood there:
+// one entry for each long number, in order; nothing for those that were left as they are.
+struct StandIns {
+  std::string text;
+  std::vector<std::optional<std::string>> numbers;
+};
+
+// The byte after the string that starts at `at`.
+size_t EndOfString(std::string_view text, size_t at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at) {
+    if (text[at] == '\\') ++at;
+  }
+  return std::min(at + 1, text.size());
+}
+
+bool IsInteger(std::string_view number) {
+  if (number.starts_with('-')) number.remove_prefix(1);
+  return number.find_first_not_of("0123456789") == std::string_view::npos && number[0] != '0';
+}
+
+StandIns ReplaceLongIntegers(std::string_view text) {
+  StandIns out{std::string(text), {}};
+  for (size_t at = 0; at < text.size();) {
+    if (text[at] == '"') {
+      at = EndOfString(text, at);
+      continue;
+    }
+    const size_t end = std::min(text.find_first_not_of("+-.0123456789Ee", at), text.size());
+    const std::string_view number = text.substr(at, end - at);
+    if (number.size() > kLongNumber) {
+      out.numbers.emplace_back();
+      if (IsInteger(number)) {
+        out.numbers.back() = number;
+        const size_t first = at + (number[0] == '-' ? 1 : 0);
+        std::fill(out.text.begin() + static_cast<ptrdiff_t>(first),
+                  out.text.begin() + static_cast<ptrdiff_t>(end), '0');
+        out.text[first + 1] = '.';
+      }
+    }
+    at = std::max(end, at + 1);
+  }
+  return out;
+}
 
 class Builder final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  explicit Builder(const ParseLimits& limits) : limits_(limits) {}
+  explicit Builder(const ParseLimits& limits,
+                   std::vector<std::optional<std::string>> long_numbers = {})
+      : limits_(limits), long_numbers_(std::move(long_numbers)) {}
 
   bool null() override { return PutNew(Value()); }
   bool boolean(bool value) override { return PutNew(Value::Bool(value)); }
@@ -24,6 +75,10 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
     return PutNew(Value::BigInteger(std::to_string(value)));
   }
   bool number_float(number_float_t value, const string_t& source) override {
+    if (source.size() > kLongNumber && next_long_ < long_numbers_.size()) {
+      std::optional<std::string>& integer = long_numbers_[next_long_++];
+      if (integer) return PutNew(Value::BigInteger(std::move(*integer)));
+    }
     // Integers past 64 bits arrive here, with their text.
     if (source.find_first_of(".eE") == std::string::npos) return PutNew(Value::BigInteger(source));
     return PutNew(Value::Float(value));
@@ -46,13 +101,18 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
-  bool parse_error(size_t position, const std::string& /*token*/,
+  bool parse_error(size_t position, const std::string& token,
                    const nlohmann::json::exception& error) override {
-    problem_ = fmt::format("not valid JSON at byte {}: {}", position, Reason(error.what()));
+    overflow_ = dynamic_cast<const nlohmann::json::out_of_range*>(&error) != nullptr;
+    problem_ = fmt::format("not valid JSON at byte {}: {}", position,
+                           overflow_ ? fmt::format("number overflow parsing '{}'", OneLine(token, 60))
+                                     : Reason(error.what()));
     return false;
   }
 
   const std::string& problem() const { return problem_; }
+  // The problem is a number past the double range.
+  bool overflow() const { return overflow_; }
   Value Take() { return std::move(root_); }
 
  private:
@@ -124,10 +184,13 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   ParseLimits limits_;
+  std::vector<std::optional<std::string>> long_numbers_;
+  size_t next_long_ = 0;
   size_t values_ = 0;
   Value root_;
   std::vector<Frame> open_;
   std::string problem_;
+  bool overflow_ = false;
 };
 
 }  // namespace
@@ -143,10 +206,13 @@ Value Parse(std::string_view text, ErrorKind error_kind, std::string_view where,
     throw Error(error_kind, where, fmt::format("not valid JSON: a zero byte at byte {}", zero + 1));
   }
   Builder builder(limits);
-  if (!nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) {
-    throw Error(error_kind, where, builder.problem());
-  }
-  return builder.Take();
+  if (nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) return builder.Take();
+  if (!builder.overflow()) throw Error(error_kind, where, builder.problem());
+  StandIns stand_ins = ReplaceLongIntegers(text);
+  Builder second(limits, std::move(stand_ins.numbers));
+  if (nlohmann::json::sax_parse(stand_ins.text.begin(), stand_ins.text.end(), &second))
+    return second.Take();
+  throw Error(error_kind, where, second.problem());
 }
 
 }  // namespace assay::json

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 namespace assay::json {
@@ -46,6 +47,31 @@ TEST(Json, IntegersKeepEveryDigit) {
       "340282366920938463463374607431768211456,0,-7]";
   EXPECT_EQ(PrintCompact(Read(text)), text);
   EXPECT_EQ(PrintCompact(Read("[-0,-0.0]")), "[0,-0.0]");
+}
+
+TEST(Json, IntegersPastTheDoubleRangeKeepEveryDigit) {
+  const std::string nines(5000, '9');
+  const std::string ones = "-1" + std::string(400, '0');
+  // Long floats and long strings stand between them, and are what they are.
+  const std::string text = "{\"" + nines + "\":[" + nines + ",\"\\\"" + nines + "\"," +
+                           ones + ",-2.5]}";
+  EXPECT_EQ(PrintCompact(Read(text)), text);
+  const std::string zeros(400, '0');
+  EXPECT_EQ(PrintCompact(Read("[1." + zeros + "," + nines + ",0." + zeros + "1e401]")),
+            "[1.0," + nines + ",1.0]");
+  EXPECT_EQ(Read(nines).number(), HUGE_VAL);
+  EXPECT_EQ(Read(ones).number(), -HUGE_VAL);
+  EXPECT_EQ(Read(nines).int64(), std::nullopt);
+}
+
+TEST(Json, LongNumbersThatAreNoneAreRefused) {
+  const std::string nines(400, '9');
+  for (const std::string& text :
+       {nines + "e400", nines + ".5", "0" + nines, "[" + nines + ",1e400]", nines + " " + nines,
+        "--" + nines, "[" + nines + ",\"", nines + "x", "[\"\\" + nines}) {
+    EXPECT_NE(Problem(text), "") << text;
+  }
+  EXPECT_LT(Problem(nines + "e400").size(), 200u);
 }
 
 TEST(Json, FloatsPrintAsPythonRepr) {

@@ -13,7 +13,8 @@
 namespace assay::formats {
 namespace {
 
-// Stops at the first repeated key. The text has passed json::Parse, so it is sound and not deep.
+// Stops at the first repeated key. The text has passed json::Parse, so it is sound and not deep;
+// only integers past the double range stop this pass too.
 class RepeatFinder final : public nlohmann::json_sax<nlohmann::json> {
  public:
   bool null() override { return true; }
@@ -40,14 +41,17 @@ class RepeatFinder final : public nlohmann::json_sax<nlohmann::json> {
   bool key(string_t& name) override {
     if (open_.back().insert(name).second) return true;
     repeated_ = name;
+    found_ = true;
     return false;
   }
 
+  bool found() const { return found_; }
   const std::string& repeated() const { return repeated_; }
 
  private:
   std::vector<std::unordered_set<std::string>> open_;
   std::string repeated_;
+  bool found_ = false;
 };
 
 }  // namespace
@@ -60,6 +64,10 @@ json::Value ParseStrictJson(std::string_view text, std::string_view where) {
   json::Value value = json::Parse(text, ErrorKind::kModel, where);
   RepeatFinder finder;
   if (!nlohmann::json::sax_parse(text.begin(), text.end(), &finder)) {
+    if (!finder.found()) {
+      throw Error(ErrorKind::kModel, where, "holds an integer of more than 300 digits",
+                  "download the file again");
+    }
     throw Error(ErrorKind::kModel, where,
                 fmt::format("has the key '{}' twice in one object", OneLine(finder.repeated(), 80)),
                 "keep the one that is right");

@@ -34,6 +34,11 @@ TEST(StrictJson, RefusesAZeroByteWhereTheParserWouldStop) {
   EXPECT_THAT(Problem(std::string_view("{}\0{", 4)), HasSubstr("zero byte at byte 2"));
 }
 
+TEST(StrictJson, RefusesAnIntegerThatCannotBeChecked) {
+  EXPECT_EQ(Problem("{\"a\":" + std::string(400, '7') + "}"),
+            "config.json: holds an integer of more than 300 digits (download the file again)");
+}
+
 TEST(StrictJson, RefusesBrokenText) {
   EXPECT_THAT(Problem("{\"a\":"), HasSubstr("not valid JSON"));
   EXPECT_THAT(Problem(std::string(5000, '[')), HasSubstr("levels"));
