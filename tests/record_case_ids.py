@@ -18,8 +18,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import make_long_runs
 import tokenizers
+
+import make_long_runs
 
 ROOT = Path(__file__).resolve().parent.parent
 CASES = ROOT / "tests" / "data" / "cases"

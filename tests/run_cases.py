@@ -69,7 +69,7 @@ class Row:
 
     @staticmethod
     def of(value: Any) -> Row:  # noqa: ANN401
-        row = {"host": value} if isinstance(value, str) else value
+        row: dict[str, Any] = {"host": value} if isinstance(value, str) else value
         host = row["host"]
         outcome = {"host": host, "wire": row.get("wire", host)}
         return Row(outcome, row.get("options", []), row.get("differs"))
@@ -143,7 +143,9 @@ class Runner:
 
     def refused(self, line: str, outcome: Outcome) -> None:
         expect(outcome.code == 4, f"exit {outcome.code}, expected 4\n{outcome.stderr}")
-        expect(outcome.stderr == f"assay: {line}\n", f"expected {line!r}\nfound    {outcome.stderr!r}")
+        expect(
+            outcome.stderr == f"assay: {line}\n", f"expected {line!r}\nfound    {outcome.stderr!r}"
+        )
         error = json.loads(outcome.stdout)["error"]
         expect(list(error) == ["kind", "where", "message", "hint"], f"error has {list(error)}")
         expect(error["kind"] == "request", f"kind is {error['kind']}")
@@ -250,8 +252,8 @@ def replay(runner: Runner, name: str, folder: Path) -> tuple[int, int]:
             runner.lines(known, rows, dialect)
         except Wrong as problem:
             bad.setdefault("lines", f"{dialect}: {problem}")
-    for file, problem in sorted(bad.items()):
-        print(f"{name}/{file}: {problem}", file=sys.stderr)
+    for file, said in sorted(bad.items()):
+        print(f"{name}/{file}: {said}", file=sys.stderr)
     later = sorted(file for file, row in rows.items() if row.not_yet)
     count = len(rows) - len(later)
     good = count - len(bad)
