@@ -104,9 +104,10 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
   bool parse_error(size_t position, const std::string& token,
                    const nlohmann::json::exception& error) override {
     overflow_ = dynamic_cast<const nlohmann::json::out_of_range*>(&error) != nullptr;
-    problem_ = fmt::format("not valid JSON at byte {}: {}", position,
-                           overflow_ ? fmt::format("number overflow parsing '{}'", OneLine(token, 60))
-                                     : Reason(error.what()));
+    problem_ =
+        fmt::format("not valid JSON at byte {}: {}", position,
+                    overflow_ ? fmt::format("number overflow parsing '{}'", OneLine(token, 60))
+                              : Reason(error.what()));
     return false;
   }
 

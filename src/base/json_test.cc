@@ -53,8 +53,8 @@ TEST(Json, IntegersPastTheDoubleRangeKeepEveryDigit) {
   const std::string nines(5000, '9');
   const std::string ones = "-1" + std::string(400, '0');
   // Long floats and long strings stand between them, and are what they are.
-  const std::string text = "{\"" + nines + "\":[" + nines + ",\"\\\"" + nines + "\"," +
-                           ones + ",-2.5]}";
+  const std::string text =
+      "{\"" + nines + "\":[" + nines + ",\"\\\"" + nines + "\"," + ones + ",-2.5]}";
   EXPECT_EQ(PrintCompact(Read(text)), text);
   const std::string zeros(400, '0');
   EXPECT_EQ(PrintCompact(Read("[1." + zeros + "," + nines + ",0." + zeros + "1e401]")),
