@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "assay/error.h"
+#include "base/sizes.h"
 
 namespace assay {
 namespace {
@@ -48,25 +49,38 @@ void AddAddressSpace(std::vector<MemoryLimit>& limits) {
   limits.push_back({kAddressSpace, Left(limit.rlim_cur, used)});
 }
 
-// The pages that a cgroup counts but would give back.
-size_t ReclaimableBytes(const std::string& folder) {
-  const std::string stat = Content(folder + "/memory.stat");
-  const size_t at = stat.find("inactive_file ");
-  return at == std::string::npos ? 0 : LeadingNumber(stat.substr(at + 14)).value_or(0);
+// How a hierarchy spells its files. Version 1 has one for memory alone, version 2 one for all.
+struct CgroupFiles {
+  const char* folder;  // below the mount
+  const char* limit;
+  const char* used;
+  const char* reclaimable;  // a field of memory.stat: pages that count and would be given back
+};
+constexpr CgroupFiles kVersion2 = {"", "memory.max", "memory.current", "inactive_file "};
+constexpr CgroupFiles kVersion1 = {"/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+                                   "total_inactive_file "};
+
+size_t Field(const std::string& text, const std::string& name) {
+  const size_t at = text.starts_with(name) ? 0 : text.find("\n" + name);
+  if (at == std::string::npos) return 0;
+  return LeadingNumber(text.substr(text.find(name, at) + name.size())).value_or(0);
 }
 
-// Every cgroup from the process's own up to the root may set a limit.
-void AddCgroups(std::vector<MemoryLimit>& limits) {
-  std::string path = memory_internal::CgroupPath(Content("/proc/self/cgroup"));
+// Every cgroup from the process's own up to the root may set a limit. In a container the path may
+// be one of the machine outside; the root is then the container's own.
+void AddCgroups(const std::string& mount, std::string path, const CgroupFiles& files,
+                std::vector<MemoryLimit>& limits) {
+  if (path.empty()) return;
   for (;;) {
-    const std::string folder = "/sys/fs/cgroup" + (path == "/" ? "" : path);
-    const std::optional<size_t> limit = LeadingNumber(Content(folder + "/memory.max"));
-    if (limit) {
-      const size_t used = LeadingNumber(Content(folder + "/memory.current")).value_or(0);
-      limits.push_back({"cgroup memory.max", Left(*limit, Left(used, ReclaimableBytes(folder)))});
+    const std::string folder = mount + files.folder + (path == "/" ? "" : path) + "/";
+    if (const std::optional<size_t> limit = LeadingNumber(Content(folder + files.limit))) {
+      const size_t used = LeadingNumber(Content(folder + files.used)).value_or(0);
+      const size_t given_back = Field(Content(folder + "memory.stat"), files.reclaimable);
+      limits.push_back(
+          {std::string("cgroup ") + files.limit, Left(*limit, Left(used, given_back))});
     }
     const size_t slash = path.rfind('/');
-    if (path.empty() || path == "/" || slash == std::string::npos) return;
+    if (path == "/" || slash == std::string::npos) return;
     path = slash == 0 ? "/" : path.substr(0, slash);
   }
 }
@@ -82,22 +96,41 @@ size_t FieldKilobytes(const std::string& text, const std::string& field) {
   return at == std::string::npos ? 0 : LeadingNumber(text.substr(at)).value_or(0);
 }
 
-std::string CgroupPath(const std::string& text) {
-  const size_t at = text.starts_with("0::") ? 0 : text.find("\n0::");
-  if (at == std::string::npos) return "";
-  const size_t start = text.find("::", at) + 2;
-  return text.substr(start, text.find('\n', start) - start);
+std::string CgroupPath(const std::string& text, const std::string& controllers) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t first = line.find(':');
+    const size_t second = line.find(':', first == std::string::npos ? first : first + 1);
+    if (second == std::string::npos) continue;
+    const std::string names = "," + line.substr(first + 1, second - first - 1) + ",";
+    if (names.find("," + controllers + ",") != std::string::npos) return line.substr(second + 1);
+  }
+  return "";
+}
+
+std::vector<MemoryLimit> CgroupLimits(const std::string& mount, const std::string& text) {
+  std::vector<MemoryLimit> limits;
+  AddCgroups(mount, CgroupPath(text, ""), kVersion2, limits);
+  AddCgroups(mount, CgroupPath(text, "memory"), kVersion1, limits);
+  return limits;
 }
 
 }  // namespace memory_internal
 
-size_t MemoryNeed::address_space() const { return resident() + threads * kAddressSpacePerThread; }
+size_t MemoryNeed::resident() const { return SaturatingSum(mapped, working); }
+
+size_t MemoryNeed::address_space() const {
+  return SaturatingSum(resident(), SaturatingProduct(threads, kAddressSpacePerThread));
+}
 
 std::vector<MemoryLimit> MemoryLimits() {
   std::vector<MemoryLimit> limits;
   AddFreeMemory(limits);
-  AddCgroups(limits);
   AddAddressSpace(limits);
+  for (MemoryLimit& limit :
+       memory_internal::CgroupLimits("/sys/fs/cgroup", Content("/proc/self/cgroup"))) {
+    limits.push_back(std::move(limit));
+  }
   return limits;
 }
 

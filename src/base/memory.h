@@ -8,7 +8,7 @@
 namespace assay {
 
 struct MemoryLimit {
-  std::string source;  // "free memory", "cgroup memory.max", "RLIMIT_AS"
+  std::string source;  // "free memory", "cgroup memory.max", "RLIMIT_AS", ...
   size_t bytes = 0;    // what is left of it
 };
 
@@ -23,7 +23,8 @@ struct MemoryNeed {
   size_t threads =
       0;  // each reserves address space for its stack and allocator that it may never touch
 
-  size_t resident() const { return mapped + working; }
+  // Both stop at the largest number.
+  size_t resident() const;
   size_t address_space() const;
 };
 
@@ -39,7 +40,11 @@ namespace memory_internal {
 // The parsers, apart for tests. `text` is the file's content.
 size_t FieldKilobytes(const std::string& text,
                       const std::string& field);  // "MemAvailable:   123 kB"; 0 when absent
-std::string CgroupPath(const std::string& text);  // of "0::/a/b"; "" when there is none
+// The path of the hierarchy with these controllers ("": version 2) in "0::/a/b" or
+// "4:memory:/a/b"; "" when there is none.
+std::string CgroupPath(const std::string& text, const std::string& controllers);
+// The limits of the cgroups that `text` (/proc/self/cgroup) names, mounted at `mount`.
+std::vector<MemoryLimit> CgroupLimits(const std::string& mount, const std::string& text);
 }  // namespace memory_internal
 
 }  // namespace assay

@@ -22,6 +22,8 @@ enum class Dialect { kHost, kWire };
 // Bytes of State that branches of one trunk may hold together before they run in groups;
 // predictions of memory count it.
 inline constexpr size_t kBranchBytes = size_t{128} << 20;
+// Bytes that a request at its limits (decide/request.h) takes as text, parsed, printed and encoded.
+inline constexpr size_t kRequestBytes = size_t{128} << 20;
 
 struct EncodeOptions {
   Dialect dialect = Dialect::kHost;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/sizes.h"
 #include "kernels/attention.h"
 #include "kernels/linear.h"
 #include "kernels/rms_norm.h"
@@ -213,10 +214,12 @@ StateShape Lfm2StateShape(const Lfm2Shape& shape) {
 }
 
 size_t Lfm2PassBytes(const Lfm2Shape& shape, size_t rows) {
-  const size_t q_width = shape.heads * shape.head_dim;
-  const size_t kv_width = shape.kv_heads * shape.head_dim;
-  const size_t mixer = std::max(4 * shape.hidden, 2 * q_width + 2 * kv_width);
-  return rows * (2 * shape.hidden + std::max(mixer, shape.mlp)) * sizeof(float);
+  const size_t heads = SaturatingProduct(size_t{2}, SaturatingSum(shape.heads, shape.kv_heads));
+  const size_t mixer = std::max(SaturatingProduct(size_t{4}, shape.hidden),
+                                SaturatingProduct(heads, shape.head_dim));
+  const size_t residual = SaturatingProduct(size_t{2}, shape.hidden);
+  return SaturatingProduct(rows, SaturatingSum(residual, std::max(mixer, shape.mlp)),
+                           sizeof(float));
 }
 
 std::unique_ptr<Decoder> MakeLfm2(Lfm2Shape shape, Lfm2Weights weights) {

@@ -25,7 +25,8 @@ struct Lfm2Shape {
 
 // Layers of each kind, and what a sequence leaves behind in them.
 StateShape Lfm2StateShape(const Lfm2Shape& shape);
-// Bytes of activations that a pass of `rows` rows takes.
+// Bytes of activations that a pass of `rows` rows takes; the largest number for a shape that
+// overflows it, since shapes are asked about before they are compared with weights.
 size_t Lfm2PassBytes(const Lfm2Shape& shape, size_t rows);
 
 // Weights borrow the checkpoint's memory; small vectors (norm gains, taps) are widened copies.

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "testing/random.h"
 
@@ -225,6 +226,13 @@ TEST(Lfm2, ChunkedRunsHaveTheBitsOfOnePass) {
       EXPECT_EQ(Whole(*decoder, ids, {0, 7}), whole) << chunk << " " << count;
     }
   }
+}
+
+TEST(Lfm2, PassBytesCountEveryMatrixAndDoNotOverflow) {
+  Lfm2Shape shape = Toy(1).shape;
+  EXPECT_EQ(Lfm2PassBytes(shape, 10), 10u * (2 * 48 + 192) * sizeof(float));
+  shape.heads = shape.kv_heads = shape.head_dim = size_t{1} << 20;
+  EXPECT_EQ(Lfm2PassBytes(shape, size_t{1} << 30), std::numeric_limits<size_t>::max());
 }
 
 TEST(Lfm2, AForkAtEveryPositionHasTheBitsOfTheWholeRow) {

@@ -1,6 +1,7 @@
 #include "nn/state.h"
 
 #include "base/check.h"
+#include "base/sizes.h"
 
 namespace assay::nn {
 
@@ -54,9 +55,13 @@ size_t State::own_bytes() const {
 }
 
 size_t State::BytesFor(const StateShape& shape, size_t positions) {
-  const size_t pages = (positions + kPagePositions - 1) / kPagePositions;
-  const size_t columns = shape.conv_layers * shape.conv_columns * shape.conv_channels;
-  return (pages * shape.page_floats() + columns) * sizeof(float);
+  const size_t pages = positions / kPagePositions + (positions % kPagePositions != 0 ? 1 : 0);
+  const size_t kept =
+      SaturatingProduct(pages, size_t{2}, shape.attention_layers, shape.attention.kv_heads,
+                        shape.attention.head_dim, kPagePositions);
+  const size_t columns =
+      SaturatingProduct(shape.conv_layers, shape.conv_columns, shape.conv_channels);
+  return SaturatingProduct(SaturatingSum(kept, columns), sizeof(float));
 }
 
 }  // namespace assay::nn

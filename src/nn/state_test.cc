@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace assay::nn {
 namespace {
 
@@ -41,6 +43,14 @@ TEST(State, WritesAfterAForkStayOnTheirSide) {
   EXPECT_EQ(fork.Pages(1)[1].keys[3], 2);
   EXPECT_EQ(fork.Columns(2)[1][4], 2);
   EXPECT_EQ(fork.Pages(1)[0].keys, parent.Pages(1)[0].keys);
+}
+
+TEST(State, ShapesThatOverflowNeedTheLargestNumberOfBytes) {
+  constexpr size_t kLargest = std::numeric_limits<size_t>::max();
+  StateShape shape = Shape();
+  EXPECT_EQ(State::BytesFor(shape, kLargest), kLargest);
+  shape.attention = {1 << 20, 1 << 20, 1 << 20};
+  EXPECT_EQ(State::BytesFor(shape, size_t{1} << 30), kLargest);
 }
 
 TEST(State, LayersDoNotOverlap) {

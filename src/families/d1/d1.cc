@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/sizes.h"
 #include "families/d1/checkpoint.h"
 #include "families/d1/codes.h"
 #include "families/d1/prompt.h"
@@ -59,14 +60,15 @@ MemoryNeed NeedOf(const std::filesystem::path& folder, const formats::Lfm2TextCo
   const nn::Lfm2Shape shape = ShapeOf(text);
   MemoryNeed need;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() == ".safetensors") need.mapped += FileBytes(entry.path());
+    if (entry.path().extension() == ".safetensors")
+      need.mapped = SaturatingSum(need.mapped, FileBytes(entry.path()));
   }
   const nn::ForwardOptions pass;
   const size_t rows = std::min(pass.max_rows, row_limit);
-  need.working = kProgramBytes + kTokenizerFactor * FileBytes(folder / "tokenizer.json");
-  need.working +=
-      nn::Lfm2PassBytes(shape, rows) + nn::State::BytesFor(nn::Lfm2StateShape(shape), row_limit);
-  need.working += kBranchBytes;
+  need.working = SaturatingSum(
+      kProgramBytes, SaturatingProduct(kTokenizerFactor, FileBytes(folder / "tokenizer.json")),
+      nn::Lfm2PassBytes(shape, rows), nn::State::BytesFor(nn::Lfm2StateShape(shape), row_limit),
+      kBranchBytes, kRequestBytes);
   need.threads = threads;
   return need;
 }
