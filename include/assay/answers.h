@@ -45,6 +45,8 @@ class Answers {
   // One JSON object a question, full precision: id, question, ids, slot, options, scores,
   // probabilities and what the family adds (docs/trace.md).
   std::vector<std::string> TraceLines(const std::string& id) const;
+  // One of them: all of a request with many questions on a long state are a large text.
+  std::string TraceLine(size_t question, const std::string& id) const;
 
   struct Impl;
   explicit Answers(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}

@@ -86,6 +86,8 @@ Value Parse(std::string_view text, ErrorKind error_kind, std::string_view where,
 
 // json.dumps(value, ensure_ascii=False, indent=2): spec d1 4.2.
 std::string PrintPython(const Value& value);
+// The length of PrintPython(value), found without making it.
+size_t PrintedBytes(const Value& value);
 // The same spelling of numbers and strings on one line, without spaces.
 std::string PrintCompact(const Value& value);
 // repr(float) of Python: shortest digits that read back. Not a JSON number when not finite.

@@ -11,7 +11,20 @@ namespace {
 
 constexpr int kIndent = 2;
 
-void AppendQuoted(std::string_view text, std::string& out) {
+// Takes the place of the text where only its length counts.
+class Counter {
+ public:
+  void operator+=(char /*c*/) { ++bytes_; }
+  void operator+=(std::string_view text) { bytes_ += text.size(); }
+  void append(size_t count, char /*c*/) { bytes_ += count; }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  size_t bytes_ = 0;
+};
+
+template <typename Out>
+void AppendQuoted(std::string_view text, Out& out) {
   out += '"';
   for (const char c : text) {
     switch (c) {
@@ -34,11 +47,12 @@ void AppendQuoted(std::string_view text, std::string& out) {
 }
 
 // One layout: with `pretty`, a line per item and ": " after keys; without, neither.
+template <typename Out>
 class Printer {
  public:
   explicit Printer(bool pretty) : pretty_(pretty) {}
 
-  std::string Print(const Value& value) {
+  Out Print(const Value& value) {
     Append(value, 0);
     return std::move(out_);
   }
@@ -91,7 +105,7 @@ class Printer {
   }
 
   bool pretty_;
-  std::string out_;
+  Out out_;
 };
 
 }  // namespace
@@ -130,8 +144,10 @@ std::string Quote(std::string_view text) {
   return out;
 }
 
-std::string PrintPython(const Value& value) { return Printer(true).Print(value); }
+std::string PrintPython(const Value& value) { return Printer<std::string>(true).Print(value); }
 
-std::string PrintCompact(const Value& value) { return Printer(false).Print(value); }
+size_t PrintedBytes(const Value& value) { return Printer<Counter>(true).Print(value).bytes(); }
+
+std::string PrintCompact(const Value& value) { return Printer<std::string>(false).Print(value); }
 
 }  // namespace assay::json

@@ -85,6 +85,13 @@ TEST(Json, FloatsPrintAsPythonRepr) {
   EXPECT_EQ(PythonFloat(std::numeric_limits<double>::max()), "1.7976931348623157e+308");
 }
 
+TEST(Json, PrintedBytesIsTheLengthOfWhatIsPrinted) {
+  for (const char* text : {"null", "[]", "{}", "-0.0", "[[[]],[{\"a\":{}}]]",
+                           R"({"a":[1,2.5,true,null],"\u0001\"\\\n\u00e9":{"b":"\ud83d\ude00"}})"}) {
+    EXPECT_EQ(PrintedBytes(Read(text)), PrintPython(Read(text)).size()) << text;
+  }
+}
+
 TEST(Json, StringsEscapeWhatPythonEscapes) {
   EXPECT_EQ(PrintCompact(Read(R"(["\"\\\/\b\f\n\r\t\u0000\u001f\u007f\u2028\ud83d\ude00\u00e9"])")),
             "[\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0000\\u001f\x7f\u2028\U0001F600\u00e9\"]");

@@ -99,7 +99,8 @@ class Printer {
       WriteLine(STDOUT_FILENO, "standard output", answers.ToJson(rounding_, one_line_, id));
     }
     if (trace_ == nullptr) return;
-    for (const std::string& line : answers.TraceLines(id.value_or("1"))) trace_->Line(line);
+    for (size_t q = 0; q < answers.list().size(); ++q)
+      trace_->Line(answers.TraceLine(q, id.value_or("1")));
   }
 
   void PrintRefusal(const Error& error, const std::string& id) {

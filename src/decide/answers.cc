@@ -185,11 +185,13 @@ std::string Answers::ToJson(const Rounding& rounding, bool one_line,
 
 std::vector<std::string> Answers::TraceLines(const std::string& id) const {
   std::vector<std::string> lines;
-  for (size_t q = 0; q < impl_->results.size(); ++q) {
-    lines.push_back(json::PrintCompact(
-        TraceJson(id, impl_->request, impl_->request.questions[q], impl_->results[q])));
-  }
+  for (size_t q = 0; q < impl_->results.size(); ++q) lines.push_back(TraceLine(q, id));
   return lines;
+}
+
+std::string Answers::TraceLine(size_t question, const std::string& id) const {
+  return json::PrintCompact(TraceJson(id, impl_->request, impl_->request.questions.at(question),
+                                      impl_->results.at(question)));
 }
 
 }  // namespace assay

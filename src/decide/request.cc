@@ -13,11 +13,20 @@ namespace {
 // Parses a caller's JSON; `hint` says what would be right where the parser cannot.
 Value ParseJson(std::string_view text, std::string_view where, std::string_view hint) {
   try {
-    return json::Parse(text, ErrorKind::kRequest, where);
+    return json::Parse(text, ErrorKind::kRequest, where, {.max_values = kMaxRequestValues});
   } catch (const Error& error) {
     if (!error.hint().empty()) throw;
     throw Error(error.kind(), error.where(), error.message(), hint);
   }
+}
+
+// Whatever of a request a family prints, it is not more than the whole.
+void CheckPrinted(const Value& root, std::string_view where) {
+  const size_t bytes = json::PrintedBytes(root);
+  if (bytes <= kMaxPrintedBytes) return;
+  throw Error(ErrorKind::kRequest, where,
+              fmt::format("has {} bytes when printed with its indentation", bytes),
+              fmt::format("at most {}", kMaxPrintedBytes));
 }
 
 }  // namespace
@@ -28,6 +37,7 @@ Request Request::Parse(std::string_view text, std::string_view where) {
     throw Error(ErrorKind::kRequest, where, fmt::format("is {}", KindName(root.kind())),
                 "an object with state and questions");
   }
+  CheckPrinted(root, where);
   return Request(std::make_shared<Impl>(Impl{std::move(root)}));
 }
 
@@ -104,6 +114,7 @@ Request RequestBuilder::Build() const {
   Value root = Value::Object();
   root.Add("state", parts_->state);
   root.Add("questions", parts_->questions);
+  CheckPrinted(root, "request");
   return Request(std::make_shared<Request::Impl>(Request::Impl{std::move(root)}));
 }
 

@@ -98,6 +98,37 @@ TEST(RequestBuilder, AStateThatIsNoJsonNamesItsSource) {
   }
 }
 
+std::string Refusal(const std::string& text) {
+  try {
+    Request::Parse(text, "request");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kRequest);
+    return error.what();
+  }
+  return "";
+}
+
+// `count` numbers, `depth` arrays deep.
+std::string Numbers(size_t count, size_t depth) {
+  std::string text = "1";
+  for (size_t i = 1; i < count; ++i) text += ",1";
+  return "{\"state\":" + std::string(depth, '[') + text + std::string(depth, ']') + "}";
+}
+
+TEST(Request, TheNumberOfValuesIsLimited) {
+  EXPECT_EQ(Refusal(Numbers(kMaxRequestValues - 2, 1)), "");
+  EXPECT_EQ(Refusal(Numbers(kMaxRequestValues - 1, 1)),
+            "request: more than 100000 values (a JSON object with state and questions, in UTF-8)");
+}
+
+TEST(Request, IndentationCannotMakeAHugeTextOfASmallOne) {
+  EXPECT_EQ(Refusal(Numbers(40'000, 250)),
+            "request: has 20326511 bytes when printed with its indentation (at most 16777216)");
+  RequestBuilder builder;
+  builder.StateJson(std::string(250, '[') + "1" + std::string(250, ']'), "s.json");
+  EXPECT_NO_THROW(builder.Build());
+}
+
 TEST(RequestBuilder, MayGoOnAfterBuild) {
   RequestBuilder builder;
   builder.Noul("a", "A?");
