@@ -1,5 +1,8 @@
 // The program: reads the command line, runs one command, turns errors into a line and an exit code.
+#include <fcntl.h>
+
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <string_view>
@@ -26,6 +29,15 @@ void OnBusError(int /*signal*/) {
       "assay: a model file was cut while it was in use (load the model again)\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kLine, sizeof kLine - 1);
   _exit(ExitCode(ErrorKind::kModel));
+}
+
+// A standard stream that is closed would lend its number to the next file that is opened, and
+// answers would be written into that. In its place comes one that is empty and cannot be written.
+void KeepStandardStreams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) != -1 || errno != EBADF) continue;
+    if (open("/dev/null", O_RDONLY) != stream) _exit(ExitCode(ErrorKind::kFile));
+  }
 }
 
 // True when the caller wants errors as JSON too; asked before the command line is known to be
@@ -79,7 +91,9 @@ int Run(int argc, char** argv) {
 int main(int argc, char** argv) {
   // A closed pipe is an error of the write, with a line and an exit code, not a silent death.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file past the limit on file sizes: the same
   std::signal(SIGBUS, assay::cli::OnBusError);
+  assay::cli::KeepStandardStreams();
   const bool json = assay::cli::WantsJson(argc, argv);
   try {
     const char* level = std::getenv("ASSAY_CPU");
