@@ -13,23 +13,35 @@ Groups of texts (--groups picks some; all by default):
   long             runs of one kind, up to --long characters
   flags            the file with single_word, lstrip, rstrip and normalized tokens added; every code
                    point beside each of them, and random texts
-Prints a line per group and `N texts, D differences` at the end; exit 1 on a difference."""
+Prints a line per group and `differential TEXTS/DIFFERENCES` at the end; exit 1 on a difference.
+
+With --cost no engine runs: it counts the random texts whose ids change when the reference itself is
+spoiled in one of the ways that tokenizers are wrong elsewhere.
+"""
+
+from __future__ import annotations
 
 import argparse
+import functools
 import itertools
 import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import tokenizers
 
+Make = Callable[[str], str]
+
 CODES = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
 BATCH = 20000
+FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
 GROUPS = ["alone", "between", "contractions", "nfc", "random", "long", "flags"]
 
 # First and last code point of stretches that texts are drawn from.
@@ -228,22 +240,18 @@ def random_texts(count: int, added: list[str], seed: int) -> Iterator[str]:
     for _ in range(count):
         text = "".join(part(rng, added) for _ in range(rng.randint(1, 14)))
         form = rng.randrange(8)
-        yield (
-            unicodedata.normalize("NFD", text)
-            if form == 0
-            else unicodedata.normalize("NFC", text)
-            if form == 1
-            else text
-        )
+        if form <= 1:
+            text = unicodedata.normalize("NFD" if form == 0 else "NFC", text)
+        yield text
 
 
-def packed(make: Callable[[str], str], size: int = 64) -> Iterator[str]:
+def packed(make: Make, size: int = 64) -> Iterator[str]:
     for at in range(0, len(CODES), size):
         yield "\n".join(make(chr(c)) for c in CODES[at : at + size])
 
 
 def contraction_texts() -> Iterator[str]:
-    makers: tuple[Callable[[str], str], ...] = (
+    for make in (
         lambda x: f"a'{x}a",
         lambda x: f"a'{x}",
         lambda x: f"'l{x}x",
@@ -251,8 +259,7 @@ def contraction_texts() -> Iterator[str]:
         lambda x: f"'r{x}",
         lambda x: f"'{x}e",
         lambda x: f"'{x}L",
-    )
-    for make in makers:
+    ):
         yield from packed(make)
 
 
@@ -321,22 +328,29 @@ def long_texts(limit: int) -> Iterator[str]:
             "\uac00",
             "'s",
         ):
-            yield unit * (size // len(unit))
-            yield "e" + unit * (size // len(unit)) + "x"
+            run = unit * (size // len(unit))
+            yield from (run, "e" + run + "x")
+
+
+def read_spec(path: str | pathlib.Path) -> dict[str, Any]:
+    spec: dict[str, Any] = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    return spec
+
+
+def added_tokens(spec: dict[str, Any]) -> list[str]:
+    return [token["content"] for token in spec["added_tokens"]]
 
 
 class Case:
     """One tokenizer.json on both sides."""
 
-    def __init__(self, engine: str, path: pathlib.Path) -> None:
+    def __init__(self, engine: str, path: str | pathlib.Path) -> None:
         self.engine, self.path = engine, path
         self.reference = tokenizers.Tokenizer.from_file(str(path))
         self.texts = self.differences = 0
 
     def added(self) -> list[str]:
-        return [
-            t["content"] for t in json.loads(self.path.read_text(encoding="utf-8"))["added_tokens"]
-        ]
+        return added_tokens(read_spec(self.path))
 
     def ours(self, texts: list[str]) -> list[str]:
         lines = "".join(json.dumps(t) + "\n" for t in texts)
@@ -354,22 +368,23 @@ class Case:
             ours = self.ours(chunk)
             for at in range(0, len(chunk), BATCH):
                 batch = self.reference.encode_batch(chunk[at : at + BATCH], add_special_tokens=True)
-                for text, theirs, mine in zip(chunk[at:], batch, ours[at:], strict=False):
+                for text, theirs, mine in zip(
+                    chunk[at : at + BATCH], batch, ours[at : at + BATCH], strict=True
+                ):
                     if " ".join(map(str, theirs.ids)) != mine.rstrip():
                         differences += 1
                         if differences <= 5:
-                            print(
-                                f"  {ascii(text)[:300]}\n    reference {theirs.ids[:40]}\n    assay     {mine[:200]}"
-                            )
+                            print(f"  {ascii(text)[:300]}")
+                            print(f"    reference {theirs.ids[:40]}\n    assay     {mine[:200]}")
             count += len(chunk)
         print(f"{group}: {count} texts, {differences} differences", flush=True)
         self.texts += count
         self.differences += differences
 
 
-def with_flags(path: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
+def with_flags(path: str, folder: str) -> pathlib.Path:
     """The file with tokens of every flag put after its own."""
-    spec = json.loads(path.read_text(encoding="utf-8"))
+    spec = read_spec(path)
     known = [t["id"] for t in spec["added_tokens"]]
     spec["added_tokens"].sort(key=lambda t: t["id"])
     at = max([len(spec["model"]["vocab"]) - 1, *known]) + 1
@@ -393,35 +408,27 @@ def with_flags(path: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
         ("the", "single_word"),
     ]
     for content, flags in tokens:
-        spec["added_tokens"].append(
-            {
-                "id": at,
-                "content": content,
-                "special": False,
-                **{
-                    f: f in flags.split() for f in ("single_word", "lstrip", "rstrip", "normalized")
-                },
-            }
-        )
+        token = {"id": at, "content": content, "special": False}
+        spec["added_tokens"].append(token | {flag: flag in flags.split() for flag in FLAGS})
         if content not in spec["model"]["vocab"]:
             at += 1
         else:
             spec["added_tokens"][-1]["id"] = spec["model"]["vocab"][content]
-    out = folder / "tokenizer.json"
+    out = pathlib.Path(folder) / "tokenizer.json"
     out.write_text(json.dumps(spec), encoding="utf-8")
     return out
 
 
 def flag_texts(added: list[str], count: int) -> Iterator[str]:
-    makers: tuple[Callable[[str], str], ...] = (
+    beside: list[Make] = [
         lambda x: f"{x}word",
         lambda x: f"word{x}",
         lambda x: f"{x}<l>",
         lambda x: f"<r>{x}a",
         lambda x: f"a{x}<s>{x}",
         lambda x: f"{x}Wort{x}",
-    )
-    for make in makers:
+    ]
+    for make in beside:
         yield from (make(chr(c)) for c in CODES if c < 0x32000 or c % 97 == 0 or c >= 0xE0000)
     rng = random.Random(7)
     tail = added[-17:]
@@ -434,47 +441,131 @@ def flag_texts(added: list[str], count: int) -> Iterator[str]:
         )
 
 
-def plain_groups(case: Case, args: argparse.Namespace) -> dict[str, Callable[[], Iterable[str]]]:
-    """What makes the texts of each group that takes the file as it is."""
-    return {
-        "alone": lambda: map(chr, CODES),
-        "between": lambda: (f"a{chr(c)}a" for c in CODES),
-        "contractions": contraction_texts,
-        "nfc": nfc_texts,
-        "random": lambda: random_texts(args.count, case.added(), args.seed),
-        "long": lambda: long_texts(args.long),
-    }
+def with_pattern(spec: dict[str, Any], change: Callable[[str], str]) -> dict[str, Any]:
+    """The file with another split pattern."""
+    out: dict[str, Any] = json.loads(json.dumps(spec))
+    for step in out["pre_tokenizer"]["pretokenizers"]:
+        if step["type"] == "Split":
+            step["pattern"]["Regex"] = change(step["pattern"]["Regex"])
+    return out
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("files", nargs="+", metavar="FILE")
-    parser.add_argument("--engine", required=True, help="the assay_encode_lines program")
-    parser.add_argument("--groups", default=",".join(GROUPS))
-    parser.add_argument("--count", type=int, default=50000, help="random texts a file")
-    parser.add_argument("--long", type=int, default=20000, help="characters of the longest runs")
-    parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args()
-    groups = args.groups.split(",")
-    assert set(groups) <= set(GROUPS), f"groups: {GROUPS}"
-    assert tokenizers.__version__ == "0.23.3", tokenizers.__version__
+def base_pattern(pattern: str) -> str:
+    """Qwen3.5's own pattern from Qwen2's: marks are letters."""
+    letters = pattern.replace(r"?\p{L}+", r"?[\p{L}\p{M}]+")
+    return letters.replace(r"[^\s\p{L}\p{N}]", r"[^\s\p{L}\p{M}\p{N}]")
+
+
+class ByClusters:
+    """A tokenizer whose pattern sees grapheme clusters where it should see code points: strings of
+    some languages are made of those. Each cluster counts as what its first code point is."""
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        reference = tokenizers.Tokenizer.from_str(json.dumps(spec))
+        self.normalizer = reference.normalizer
+        pattern = tokenizers.Regex(spec["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"])
+        self.split = tokenizers.pre_tokenizers.Split(pattern, "isolated")
+        self.clusters = tokenizers.pre_tokenizers.Split(tokenizers.Regex(r"\X"), "isolated")
+        pieces = json.loads(json.dumps(spec))
+        pieces["pre_tokenizer"]["pretokenizers"] = pieces["pre_tokenizer"]["pretokenizers"][1:]
+        pieces["post_processor"] = None
+        self.pieces = tokenizers.Tokenizer.from_str(json.dumps(pieces))
+        longest_first = sorted(added_tokens(spec), key=len, reverse=True)
+        self.added = re.compile("(" + "|".join(map(re.escape, longest_first)) + ")")
+        self.first = reference.encode("").ids
+
+    def stretch(self, text: str) -> list[str]:
+        """The pieces of a text without added tokens."""
+        if self.normalizer is not None:
+            text = self.normalizer.normalize_str(text)
+        clusters = [piece for piece, _ in self.clusters.pre_tokenize_str(text)]
+        ends = list(itertools.accumulate(map(len, clusters), initial=0))
+        firsts = "".join(cluster[0] for cluster in clusters)
+        offsets = [offset for _, offset in self.split.pre_tokenize_str(firsts)]
+        return [text[ends[begin] : ends[end]] for begin, end in offsets]
+
+    def encode_batch(self, texts: list[str]) -> list[list[int]]:
+        pieces: list[list[str]] = []
+        for text in texts:
+            own: list[str] = []
+            for at, part_of_text in enumerate(self.added.split(text)):
+                own += [part_of_text] if at % 2 else self.stretch(part_of_text)
+            pieces.append(own)
+        flat = list(itertools.chain.from_iterable(pieces))
+        encoded = iter(self.pieces.encode_batch(flat, add_special_tokens=False))
+        return [self.first + [i for _ in own for i in next(encoded).ids] for own in pieces]
+
+
+def cost(path: str, count: int, seed: int) -> None:
+    """How many of the random texts get other ids from each wrong tokenizer."""
+    spec = read_spec(path)
+    texts = list(random_texts(count, added_tokens(spec), seed))
+
+    def ids(variant: dict[str, Any], of: list[str]) -> list[list[int]]:
+        tokenizer = tokenizers.Tokenizer.from_str(json.dumps(variant))
+        return [encoding.ids for encoding in tokenizer.encode_batch(of)]
+
+    right = ids(spec, texts)
+    wrong = {"U+FEFF dropped": ids(spec, [text.replace("\ufeff", "") for text in texts])}
+    wrong["pattern over grapheme clusters"] = ByClusters(spec).encode_batch(texts)
+    if spec["model"].get("ignore_merges"):
+        off = spec | {"model": spec["model"] | {"ignore_merges": False}}
+        wrong["ignore_merges off"] = ids(off, texts)
+    if spec["normalizer"] is not None:
+        wrong["no NFC"] = ids(spec | {"normalizer": None}, texts)
+        wrong["the base model's pattern"] = ids(with_pattern(spec, base_pattern), texts)
+    for name, found in wrong.items():
+        different = sum(a != b for a, b in zip(right, found, strict=True))
+        print(f"{path}: {name}: {different} of {len(texts)} texts have other ids", flush=True)
+
+
+def compare(arguments: argparse.Namespace, groups: list[str]) -> int:
     texts = differences = 0
-    for name in args.files:
-        print(name)
-        path = pathlib.Path(name)
-        case = Case(args.engine, path)
-        makers = plain_groups(case, args)
+    for path in arguments.files:
+        print(path)
+        case = Case(arguments.engine, path)
+        added = case.added()
+        makers: dict[str, Callable[[], Iterable[str]]] = {
+            "alone": lambda: map(chr, CODES),
+            "between": lambda: (f"a{chr(c)}a" for c in CODES),
+            "contractions": contraction_texts,
+            "nfc": nfc_texts,
+            "random": functools.partial(random_texts, arguments.count, added, arguments.seed),
+            "long": lambda: long_texts(arguments.long),
+        }
         for group in groups:
             if group in makers:
                 case.run(group, makers[group]())
         texts, differences = texts + case.texts, differences + case.differences
         if "flags" in groups:
             with tempfile.TemporaryDirectory() as folder:
-                flagged = Case(args.engine, with_flags(path, pathlib.Path(folder)))
-                flagged.run("flags", flag_texts(flagged.added(), args.count))
+                flagged = Case(arguments.engine, with_flags(path, folder))
+                flagged.run("flags", flag_texts(flagged.added(), arguments.count))
                 texts, differences = texts + flagged.texts, differences + flagged.differences
-    print(f"{texts} texts, {differences} differences")
+    print(f"differential {texts}/{differences}")
     return 1 if differences else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.add_argument("--engine", help="the assay_encode_lines program")
+    parser.add_argument("--cost", action="store_true", help="count what wrong tokenizers cost")
+    parser.add_argument("--groups", default=",".join(GROUPS))
+    parser.add_argument("--count", type=int, default=50000, help="random texts a file")
+    parser.add_argument("--long", type=int, default=20000, help="characters of the longest runs")
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    groups = arguments.groups.split(",")
+    assert set(groups) <= set(GROUPS), f"groups: {GROUPS}"
+    assert tokenizers.__version__ == "0.23.3", tokenizers.__version__
+    if arguments.cost:
+        for path in arguments.files:
+            cost(path, arguments.count, arguments.seed)
+        return 0
+    if arguments.engine is None:
+        parser.error("name --engine, or ask for --cost")
+    return compare(arguments, groups)
 
 
 if __name__ == "__main__":
