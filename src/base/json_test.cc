@@ -86,8 +86,9 @@ TEST(Json, FloatsPrintAsPythonRepr) {
 }
 
 TEST(Json, PrintedBytesIsTheLengthOfWhatIsPrinted) {
-  for (const char* text : {"null", "[]", "{}", "-0.0", "[[[]],[{\"a\":{}}]]",
-                           R"({"a":[1,2.5,true,null],"\u0001\"\\\n\u00e9":{"b":"\ud83d\ude00"}})"}) {
+  for (const char* text :
+       {"null", "[]", "{}", "-0.0", "[[[]],[{\"a\":{}}]]",
+        R"({"a":[1,2.5,true,null],"\u0001\"\\\n\u00e9":{"b":"\ud83d\ude00"}})"}) {
     EXPECT_EQ(PrintedBytes(Read(text)), PrintPython(Read(text)).size()) << text;
   }
 }

@@ -24,9 +24,7 @@ TEST(Sizes, OverflowGivesTheLargestWhateverFollows) {
   EXPECT_EQ(SaturatingProduct(kBig, kBig, kBig, size_t{2}), kLargest);
 }
 
-TEST(Sizes, NothingOfAnythingIsNothing) {
-  EXPECT_EQ(SaturatingProduct(kBig, kBig, size_t{0}), 0u);
-}
+TEST(Sizes, NothingOfAnythingIsNothing) { EXPECT_EQ(SaturatingProduct(kBig, kBig, size_t{0}), 0u); }
 
 }  // namespace
 }  // namespace assay
