@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "assay/error.h"
 #include "cli/output.h"
@@ -15,7 +16,7 @@ constexpr auto kBetweenDraws = std::chrono::milliseconds(100);
 constexpr char kWipe[] = "\r\x1b[K";
 
 std::string Clocked(double seconds) {
-  const auto whole = static_cast<long>(seconds + 0.5);
+  const auto whole = std::lround(seconds);
   return fmt::format("{}:{:02d}", whole / 60, whole % 60);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "assay/error.h"
 #include "base/utf8.h"
@@ -40,7 +41,7 @@ std::string Cell(const std::string& text, size_t width, bool unicode) {
 
 std::string Bar(double probability, size_t width, bool unicode) {
   const double columns = std::clamp(probability, 0.0, 1.0) * static_cast<double>(width);
-  const auto eighths = static_cast<size_t>(columns * 8 + 0.5);
+  const auto eighths = static_cast<size_t>(std::lround(columns * 8));
   if (!unicode) return std::string((eighths + 4) / 8, '#');
   static constexpr const char* kParts[] = {"",       "\u258f", "\u258e", "\u258d",
                                            "\u258c", "\u258b", "\u258a", "\u2589"};

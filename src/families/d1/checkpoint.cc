@@ -110,7 +110,8 @@ class TableMaker {
       AddTowerPair(ours + "norm1", source + "layer_norm1", vision.hidden, 0);
       AddTowerPair(ours + "norm2", source + "layer_norm2", vision.hidden, 0);
       for (const std::string part : {"q_proj", "k_proj", "v_proj", "out_proj"}) {
-        AddTowerPair(ours + part, source + "self_attn." + part, vision.hidden, vision.hidden);
+        AddTowerPair(ours + part, fmt::format("{}self_attn.{}", source, part), vision.hidden,
+                     vision.hidden);
       }
       AddTowerPair(ours + "fc1", source + "mlp.fc1", vision.mlp, vision.hidden);
       AddTowerPair(ours + "fc2", source + "mlp.fc2", vision.hidden, vision.mlp);

@@ -7,7 +7,6 @@ namespace {
 
 using json::Value;
 using json::Kind::kArray;
-using json::Kind::kNull;
 using json::Kind::kObject;
 using json::Kind::kString;
 
