@@ -42,7 +42,7 @@ part "slow suite, every level" suite dev slow
 part "build asan" build asan
 part "fast suite, asan + ubsan" suite asan fast
 part "build tsan" build tsan base_test nn_test kernels_test golden_tiny_test
-part "threads, tsan" suite tsan fast -R 'Threads|Linear|Lfm2|Attention|ShortConv|RmsNorm|GoldenTiny.(Every|Strange|APrepared)'
+part "threads, tsan" suite tsan fast -R 'Threads|Linear|Lfm2|Attention|ShortConv|RmsNorm|GoldenTiny.(Every|Strange|APrepared)' -E '^generic/'
 part "fuzz, a minute each" tools/fuzz.sh 60
 echo
 echo "$minutes"

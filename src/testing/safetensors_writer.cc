@@ -19,7 +19,7 @@ std::string BytesOf(std::span<const T> values) {
 }  // namespace
 
 SafetensorsWriter& SafetensorsWriter::Add(std::string_view name, std::string_view dtype,
-                                          std::vector<uint64_t> shape, std::string bytes) {
+                                          std::vector<uint64_t> shape, const std::string& bytes) {
   entries_.push_back(fmt::format(R"({}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
                                  json::Quote(name), dtype, fmt::join(shape, ","), data_.size(),
                                  data_.size() + bytes.size()));

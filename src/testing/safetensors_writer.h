@@ -14,7 +14,7 @@ class SafetensorsWriter {
  public:
   // `bytes` must fit shape and dtype; nothing is checked here.
   SafetensorsWriter& Add(std::string_view name, std::string_view dtype, std::vector<uint64_t> shape,
-                         std::string bytes);
+                         const std::string& bytes);
   SafetensorsWriter& AddF32(std::string_view name, std::vector<uint64_t> shape,
                             std::span<const float> values);
   SafetensorsWriter& AddBf16(std::string_view name, std::vector<uint64_t> shape,
