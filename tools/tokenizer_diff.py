@@ -429,7 +429,9 @@ def flag_texts(added: list[str], count: int) -> Iterator[str]:
         lambda x: f"{x}Wort{x}",
     ]
     for make in beside:
-        yield from (make(chr(c)) for c in CODES if c < 0x32000 or c % 97 == 0 or c >= 0xE0000)
+        yield from (
+            make(chr(c)) for c in CODES if c < 0x32000 or c % 97 == 0 or 0xE0000 <= c < 0xE0200
+        )
     rng = random.Random(7)
     tail = added[-17:]
     for _ in range(count):

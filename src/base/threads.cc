@@ -1,6 +1,11 @@
 #include "base/threads.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
+#include <system_error>
+
+#include "assay/error.h"
 
 namespace assay {
 namespace {
@@ -18,10 +23,20 @@ void Pause() {
 }  // namespace
 
 Threads::Threads(size_t count) {
-  for (size_t i = 1; i < count; ++i) workers_.emplace_back([this] { WorkerLoop(); });
+  try {
+    for (size_t i = 1; i < count; ++i) workers_.emplace_back([this] { WorkerLoop(); });
+  } catch (const std::system_error& problem) {
+    // Those that were started wait for work, and nobody could wait for them.
+    Stop();
+    throw Error(ErrorKind::kModel, "threads",
+                fmt::format("{} cannot be started: {}", count, problem.code().message()),
+                "fewer (--threads), or a higher limit on processes");
+  }
 }
 
-Threads::~Threads() {
+Threads::~Threads() { Stop(); }
+
+void Threads::Stop() {
   {
     const std::lock_guard lock(sleep_mutex_);
     stop_.store(true);

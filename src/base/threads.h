@@ -18,7 +18,8 @@ namespace assay {
 // not call Run of the same pool. Several threads may call Run at the same time; they take turns.
 class Threads {
  public:
-  // `count` threads in all, the caller included (at least 1).
+  // `count` threads in all, the caller included (at least 1). Throws Error(kModel) when the system
+  // does not give that many.
   explicit Threads(size_t count);
   ~Threads();
   Threads(const Threads&) = delete;
@@ -40,6 +41,7 @@ class Threads {
   void RunErased(size_t tasks, TaskFunction function, void* context);
   void WorkerLoop();
   void ClaimTasks();
+  void Stop();
 
   std::mutex turn_;  // held by the caller whose job runs
 

@@ -1,8 +1,18 @@
 #include "base/threads.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <numeric>
+
+#include "assay/error.h"
+
+// A sanitizer's own address space is past any limit.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define ASSAY_SANITIZED
+#endif
 
 namespace assay {
 namespace {
@@ -17,6 +27,23 @@ TEST(Threads, RunsEveryTaskOnce) {
     }
   }
 }
+
+#ifndef ASSAY_SANITIZED
+TEST(Threads, ThatCannotBeStartedAreAnErrorAndNoHang) {
+  const auto start_many = [] {
+    const rlimit limit{size_t{256} << 20, size_t{256} << 20};
+    setrlimit(RLIMIT_AS, &limit);
+    try {
+      const Threads threads(200);
+    } catch (const Error& error) {
+      std::fputs(error.what(), stderr);
+      std::_Exit(ExitCode(error.kind()));
+    }
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(start_many(), ::testing::ExitedWithCode(3), "threads: 200 cannot be started: ");
+}
+#endif
 
 TEST(Threads, WakesAfterSleeping) {
   Threads threads(3);
