@@ -143,7 +143,8 @@ std::vector<std::vector<double>> Bounds(const Layer& layer) {
           y = SiluProduct(y, Output(parts[1], x, n));
         } else if (layer.epilogue == Epilogue::kAdd) {
           const double sum = std::abs(static_cast<double>(parts[p].out[r][n])) + std::abs(y.value);
-          y = Guarded(y.value, y.error + kHalfUlp * sum, sum);
+          // The expected sum is rounded too: the line below counts that, so it must see the sum.
+          y = Guarded(sum, y.error + kHalfUlp * sum, sum);
         }
         bounds[p].push_back(y.error + kHalfUlp * std::abs(y.value) + kTiny);
       }
