@@ -53,8 +53,10 @@ std::string Bar(double probability, size_t width, bool unicode) {
 std::string Number(double value) { return fmt::format("{:.{}f}", value, kShownDecimals); }
 
 std::string Headline(const Answer& answer) {
-  if (answer.kind == "noul")
-    return fmt::format("{} ({} yes)", answer.value >= 0.5 ? "yes" : "no", Number(answer.value));
+  if (answer.kind == "noul") {
+    return answer.value >= 0.5 ? fmt::format("yes ({})", Number(answer.value))
+                               : fmt::format("no ({})", Number(1 - answer.value));
+  }
   if (answer.kind == "choice") {
     return fmt::format("{} ({}, confidence {})", OneLine(answer.best, 60), Number(answer.value),
                        Number(answer.confidence));
@@ -84,7 +86,6 @@ std::string AnswerTable(const Answers& answers, const std::string& title, const 
     out +=
         fmt::format("  {}: {}\n", OneLine(answer.question, std::max<size_t>(20, style.width / 2)),
                     Headline(answer));
-    if (answer.kind == "noul") continue;
     for (size_t i = 0; i < answer.options.size(); ++i) {
       const std::string bar = Bar(answer.probabilities[i], bar_width, style.unicode);
       out +=

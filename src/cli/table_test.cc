@@ -58,10 +58,17 @@ size_t Columns(const std::string& text) {
 constexpr TableStyle kAscii{80, false};
 constexpr TableStyle kUnicode{80, true};
 
-TEST(Table, ANoulIsOneLine) {
+TEST(Table, ANoulHasALineAndABarForEachSide) {
   EXPECT_EQ(AnswerTable(AnswersOf({Noul(0.75)}), "", kAscii),
-            "57 tokens\n  urgent?: yes (0.7500 yes)\n");
-  EXPECT_THAT(AnswerTable(AnswersOf({Noul(0.4999)}), "", kAscii), HasSubstr(": no (0.4999 yes)"));
+            "57 tokens\n"
+            "  urgent?: yes (0.7500)\n"
+            "    yes                         0.7500  ###############\n"
+            "    no                          0.2500  #####\n");
+}
+
+TEST(Table, ANoulsHeadlineHasTheProbabilityOfItsAnswer) {
+  EXPECT_THAT(AnswerTable(AnswersOf({Noul(0.4)}), "", kAscii), HasSubstr(": no (0.6000)\n"));
+  EXPECT_THAT(AnswerTable(AnswersOf({Noul(0.5)}), "", kAscii), HasSubstr(": yes (0.5000)\n"));
 }
 
 TEST(Table, AChoiceHasALineAndABarForEachOption) {
@@ -144,7 +151,7 @@ TEST(Table, ControlCharactersNeverReachTheTerminal) {
     }
     at += next.bytes;
   }
-  EXPECT_EQ(LinesOf(table).size(), 1u + 3 + 3 + 1);
+  EXPECT_EQ(LinesOf(table).size(), 1u + 3 + 3 + 3);
 }
 
 TEST(Table, TheAsciiStyleAddsNoOtherCharacters) {
