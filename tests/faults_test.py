@@ -21,7 +21,8 @@ from typing import IO
 PROGRAM = Path(sys.argv[1]).resolve()
 MODEL = Path(sys.argv[2]).resolve()
 LIMIT_SECONDS = 120
-FULL = "assay: standard output: cannot be written: No space left on device\n"
+NO_SPACE = "cannot be written: No space left on device (free space on that disk, or another place)"
+FULL = f"assay: standard output: {NO_SPACE}\n"
 KILLS = 5
 
 
@@ -94,9 +95,7 @@ class Faults(unittest.TestCase):
     def test_a_full_disk_under_the_trace(self) -> None:
         lines = ["decide", "d1_tiny", "lines.jsonl", "--lines", "--trace", "/dev/full"]
         code, stdout, stderr = self.end(self.start(lines))
-        self.assertEqual(
-            (code, stderr), (2, "assay: /dev/full: cannot be written: No space left on device\n")
-        )
+        self.assertEqual((code, stderr), (2, f"assay: /dev/full: {NO_SPACE}\n"))
         self.assertEqual(len(self.answers_of(stdout.encode())), 1)
 
     def test_a_limit_on_file_sizes(self) -> None:
@@ -113,7 +112,10 @@ class Faults(unittest.TestCase):
                 timeout=LIMIT_SECONDS,
                 check=False,
             )
-        line = b"assay: standard output: cannot be written: File too large\n"
+        line = (
+            b"assay: standard output: cannot be written: File too large "
+            b"(a higher limit on file sizes: ulimit -f)\n"
+        )
         self.assertEqual((done.returncode, done.stderr), (2, line))
 
     def test_input_that_comes_a_byte_at_a_time(self) -> None:
@@ -137,7 +139,8 @@ class Faults(unittest.TestCase):
         )
         self.assertEqual(done.returncode, 2)
         self.assertEqual(
-            done.stderr, b"assay: standard output: cannot be written: Bad file descriptor\n"
+            done.stderr,
+            b"assay: standard output: cannot be written: Bad file descriptor (one that is open)\n",
         )
         self.assertEqual((self.folder / "trace.jsonl").read_bytes(), b"")
         done = subprocess.run(

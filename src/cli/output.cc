@@ -11,12 +11,22 @@
 namespace assay::cli {
 namespace {
 
+std::string_view WriteHint(int reason) {
+  switch (reason) {
+    case EPIPE: return "read all of the output";
+    case ENOSPC:
+    case EDQUOT: return "free space on that disk, or another place";
+    case EFBIG: return "a higher limit on file sizes: ulimit -f";
+    case EBADF: return "one that is open";
+    default: return "a place that can be written";
+  }
+}
+
 [[noreturn]] void ThrowWriteError(std::string_view name, int reason) {
-  const bool closed = reason == EPIPE;
-  throw Error(
-      ErrorKind::kFile, name,
-      closed ? "the reader closed it" : fmt::format("cannot be written: {}", strerror(reason)),
-      closed ? "read all of the output" : "");
+  throw Error(ErrorKind::kFile, name,
+              reason == EPIPE ? "the reader closed it"
+                              : fmt::format("cannot be written: {}", strerror(reason)),
+              WriteHint(reason));
 }
 
 }  // namespace
