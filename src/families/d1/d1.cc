@@ -194,11 +194,14 @@ class D1 final : public Family {
   void CheckLength(const std::string& name, size_t tokens) const {
     const size_t padded = (tokens + kRowStep - 1) / kRowStep * kRowStep;
     if (padded <= row_limit_) return;
+    // A row past the context has no use for a higher limit.
+    const size_t context = config_.text.max_positions;
     throw Error(
         ErrorKind::kRequest, "questions." + name,
         fmt::format("its row has {} tokens, {} when padded to {}", tokens, padded, kRowStep),
-        fmt::format("at most {}; --max-row allows up to {}", row_limit_,
-                    config_.text.max_positions));
+        padded > context
+            ? fmt::format("at most {}, the whole context of this model", context)
+            : fmt::format("at most {}; --max-row allows up to {}", row_limit_, context));
   }
 
   formats::Lfm2VlConfig config_;
