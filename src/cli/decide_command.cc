@@ -22,6 +22,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/table.h"
+#include "cli/usage.h"
 
 namespace assay::cli {
 namespace {
@@ -53,12 +54,11 @@ Rounding ParseRounding(const std::string& text) {
   return {Rounding::Mode::kDigits, digits};
 }
 
-// What is wrong with a count, or "". The parser itself takes -1 for the largest number.
-std::string CheckWholeNumber(const std::string& text) {
-  constexpr size_t kMaxDigits = 15;
-  const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
-  if (digits && !text.empty() && text.size() <= kMaxDigits) return "";
-  return fmt::format("'{}' is not a whole number of 0 or more", OneLine(text, 40));
+Dialect ParseDialect(const std::string& text) {
+  if (text == "host") return Dialect::kHost;
+  if (text == "wire") return Dialect::kWire;
+  throw Error(ErrorKind::kUsage, "--dialect", fmt::format("'{}' is no dialect", OneLine(text, 40)),
+              "host or wire");
 }
 
 bool LocaleIsUtf8() {
@@ -158,6 +158,21 @@ class Input {
   size_t bytes_ = 0;
 };
 
+// A text that is no JSON at all: of a file, or of one line.
+bool IsNoJson(const Error& error) {
+  return error.kind() == ErrorKind::kRequest && error.message().starts_with("not valid JSON");
+}
+
+Request ParseLine(const std::string& text) {
+  try {
+    return Request::Parse(text, "line");
+  } catch (const Error& error) {
+    if (!IsNoJson(error)) throw;
+    throw Error(error.kind(), error.where(), error.message(),
+                "each line one whole JSON object with state and questions, in UTF-8");
+  }
+}
+
 Answers AnswerLine(const Model& model, const Line& line, const DecideOptions& options,
                    std::string& id) {
   if (line.too_long) {
@@ -167,7 +182,7 @@ Answers AnswerLine(const Model& model, const Line& line, const DecideOptions& op
   if (line.text.find_first_not_of(" \t\r") == std::string::npos) {
     throw Error(ErrorKind::kRequest, "line", "is empty", "one request object a line");
   }
-  const Request request = Request::Parse(line.text, "line");
+  const Request request = ParseLine(line.text);
   id = request.Id().value_or(id);
   return model.Decide(request, options);
 }
@@ -181,6 +196,7 @@ int DecideLines(const Model& model, const DecideArguments& arguments,
   Progress progress(input.bytes(), isatty(STDERR_FILENO) == 1 && isatty(STDOUT_FILENO) == 0);
   size_t answered = 0;
   size_t refused = 0;
+  bool first_is_cut = false;
   while (const std::optional<Line> line = reader.Next()) {
     std::string id = fmt::format("{}", line->number);
     try {
@@ -191,14 +207,21 @@ int DecideLines(const Model& model, const DecideArguments& arguments,
       if (error.kind() != ErrorKind::kRequest) throw;
       printer.PrintRefusal(error, id);
       ++refused;
+      first_is_cut |= line->number == 1 && IsNoJson(error);
     }
     progress.Update(line->end_offset, fmt::format("{} answered, {} refused", answered, refused));
   }
   progress.Finish();
   printer.Finish();
   if (refused == 0) return 0;
-  WriteError(
-      fmt::format("{}: {} of {} lines were refused", input.name(), refused, answered + refused));
+  // A request printed over many lines: none of them is one.
+  const bool one_request = first_is_cut && answered == 0 && refused > 1;
+  WriteError(Error(ErrorKind::kRequest, input.name(),
+                   fmt::format("{} of {} lines were refused", refused, answered + refused),
+                   one_request ? "each line must be one whole request; a file of one request goes "
+                                 "without --lines"
+                               : "")
+                 .what());
   return ExitCode(ErrorKind::kRequest);
 }
 
@@ -270,7 +293,7 @@ int Decide(const DecideArguments& arguments) {
   CheckArguments(arguments);
   ParseRounding(arguments.round);
   DecideOptions options;
-  options.dialect = arguments.dialect == "wire" ? Dialect::kWire : Dialect::kHost;
+  options.dialect = ParseDialect(arguments.dialect);
   options.chunk = arguments.chunk;
   if (arguments.lines)
     return DecideLines(Model::Load(arguments.model, arguments.load), arguments, options);
@@ -290,40 +313,54 @@ void AddDecide(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<DecideArguments>();
   CLI::App* command =
       app.add_subcommand("decide", "Answer a request: a probability for every allowed answer");
-  command->add_option("MODEL", arguments->model, "model folder")->required();
-  command->add_option("REQUEST", arguments->request,
-                      "request file (JSON), or - for standard input");
-  command->add_option_function<std::string>(
-      "--state",
-      [arguments](const std::string& value) {
-        arguments->ask.state = value;
-        arguments->ask.has_state = true;
-      },
-      "what the questions are about: a file (.json is read as JSON), or the text itself");
+  RequireText(*command->add_option("MODEL", arguments->model, "model folder")
+                   ->required()
+                   ->type_name("FOLDER"),
+              "the folder of a model");
+  RequireText(*command
+                   ->add_option("REQUEST", arguments->request,
+                                "request file (JSON), or - for standard input")
+                   ->type_name("FILE"),
+              "a file of requests, or - for standard input");
+  command
+      ->add_option_function<std::string>(
+          "--state",
+          [arguments](const std::string& value) {
+            arguments->ask.state = value;
+            arguments->ask.has_state = true;
+          },
+          "what the questions are about: an existing file is read (.json as JSON); an existing "
+          "folder is refused, and so is a missing .json or .txt; anything else is the text")
+      ->type_name("FILE|TEXT");
   command->add_option("--noul", arguments->ask.nouls, "a yes/no question")->allow_extra_args(false);
   command->add_option("--choice", arguments->ask.choices, "\"QUESTION=option,option,...\"")
       ->allow_extra_args(false);
   command->add_option("--score", arguments->ask.scores, "\"QUESTION=lowest,...,highest\"")
       ->allow_extra_args(false);
-  command->add_option("--picture", arguments->pictures, "a picture file")->allow_extra_args(false);
-  command->add_flag("--json", arguments->json, "print JSON (the default unless on a terminal)");
-  command->add_flag("--table", arguments->table, "print a table (the default on a terminal)");
-  command->add_flag("--lines", arguments->lines,
-                    "REQUEST holds one request a line; answers come one a line");
-  command->add_option("--trace", arguments->trace,
-                      "write ids, scores and probabilities to this file (JSON Lines)");
+  command
+      ->add_option(
+          "--picture", arguments->pictures,
+          "a picture file (pictures are not supported yet: a request with pictures is refused)")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  AddSwitch(*command, "--json", arguments->json, "print JSON (the default unless on a terminal)");
+  AddSwitch(*command, "--table", arguments->table, "print a table (the default on a terminal)");
+  AddSwitch(*command, "--lines", arguments->lines,
+            "REQUEST holds one request a line; answers come one a line (a progress bar shows on "
+            "standard error when that is a terminal and standard output is not)");
+  RequireText(*command
+                   ->add_option("--trace", arguments->trace,
+                                "write ids, scores and probabilities to this file (JSON Lines)")
+                   ->type_name("FILE"),
+              "the name of a file to write");
   command->add_option("--round", arguments->round, "none, kev, or decimals of printed numbers");
-  command->add_option("--dialect", arguments->dialect, "whose request rules: host or wire")
-      ->check(CLI::IsMember({"host", "wire"}));
-  command
-      ->add_option("--chunk", arguments->chunk, "rows per pass of a sequence (0: as many as fit)")
-      ->check(CheckWholeNumber);
-  command
-      ->add_option("--max-row", arguments->load.max_row,
-                   "longest row in tokens (0: the family's limit)")
-      ->check(CheckWholeNumber);
-  command->add_option("--threads", arguments->load.threads, "threads (0: one per usable CPU)")
-      ->check(CLI::Range(0, 1024));
+  command->add_option("--dialect", arguments->dialect, "whose request rules: host or wire");
+  AddCount(*command, "--chunk", kMaxCount, arguments->chunk,
+           "rows per pass of a sequence (0: as many as fit)");
+  AddCount(*command, "--max-row", kMaxCount, arguments->load.max_row,
+           "longest row in tokens (0: the family's limit)");
+  AddCount(*command, "--threads", kMaxThreads, arguments->load.threads,
+           "threads (0: one per usable CPU)");
   command->callback([arguments, &exit_code] { exit_code = Decide(*arguments); });
 }
 

@@ -6,6 +6,7 @@
 #include "assay/model.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/usage.h"
 
 namespace assay::cli {
 namespace {
@@ -21,10 +22,13 @@ struct InspectArguments {
 void AddInspect(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<InspectArguments>();
   CLI::App* command = app.add_subcommand("inspect", "Say what a model folder holds");
-  command->add_option("MODEL", arguments->model, "model folder")->required();
-  command->add_flag("--hashes", arguments->hashes,
-                    "also the sha256 of every weight file (reads them whole)");
-  command->add_flag("--json", arguments->json, "print JSON (the default unless on a terminal)");
+  RequireText(*command->add_option("MODEL", arguments->model, "model folder")
+                   ->required()
+                   ->type_name("FOLDER"),
+              "the folder of a model");
+  AddSwitch(*command, "--hashes", arguments->hashes,
+            "also the sha256 of every weight file (reads them whole)");
+  AddSwitch(*command, "--json", arguments->json, "print JSON (the default unless on a terminal)");
   command->callback([arguments, &exit_code] {
     const Model model = Model::Load(arguments->model);
     const bool json = arguments->json || isatty(STDOUT_FILENO) == 0;

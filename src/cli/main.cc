@@ -12,6 +12,7 @@
 #include "assay/version.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/usage.h"
 
 namespace assay::cli {
 namespace {
@@ -44,14 +45,15 @@ void KeepStandardStreams() {
 // sound.
 bool WantsJson(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
-    if (std::string_view(argv[i]) == "--json") return true;
+    const std::string_view word(argv[i]);
+    if (word == "--json" || word == "--json=true") return true;
   }
   return false;
 }
 
 // Left to itself the parser says of a mistyped command only that one is missing.
 void RequireKnownCommand(const CLI::App& app, int argc, char** argv) {
-  if (argc > 1 && argv[1][0] == '-') return;
+  if (argc > 1 && argv[1][0] == '-' && app.get_option_no_throw(argv[1]) != nullptr) return;
   std::string names;
   for (const CLI::App* command : app.get_subcommands({})) {
     if (argc > 1 && command->get_name() == argv[1]) return;
@@ -79,8 +81,7 @@ int Run(int argc, char** argv) {
     WriteLine(STDOUT_FILENO, "standard output", version.what());
     return 0;
   } catch (const CLI::ParseError& error) {
-    throw Error(ErrorKind::kUsage, "command line", error.what(),
-                "assay --help lists what there is");
+    throw UsageError(app, error);
   }
   return exit_code;
 }
