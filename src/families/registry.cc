@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "families/d1/d1.h"
+#include "formats/checkpoint.h"
 #include "formats/config.h"
 
 namespace assay::families {
@@ -31,10 +32,18 @@ std::string KnownTypes() {
   return out;
 }
 
-}  // namespace
+// `where` of an error below names a file or the folder by its last part. With the folder as the
+// caller gave it, it says which of several models is meant.
+std::string WhereIn(const std::filesystem::path& folder, const std::string& where) {
+  const std::string name = where.substr(0, where.find(": "));
+  std::error_code ignored;
+  if (name == formats::FolderName(folder) && !std::filesystem::exists(folder / name, ignored))
+    return folder.string() + where.substr(name.size());
+  const bool is_file = name.ends_with(".json") || name.ends_with(".safetensors");
+  return is_file ? (folder / where).string() : where;
+}
 
-std::unique_ptr<Family> LoadFamily(const std::filesystem::path& folder,
-                                   const LoadOptions& options) {
+std::unique_ptr<Family> LoadNamed(const std::filesystem::path& folder, const LoadOptions& options) {
   const formats::ModelType type = formats::ReadModelType(folder);
   for (const FamilyRow& row : kFamilies) {
     if (row.model_type == type.model_type) return row.load(folder, options);
@@ -42,6 +51,18 @@ std::unique_ptr<Family> LoadFamily(const std::filesystem::path& folder,
   throw Error(ErrorKind::kModel, "config.json",
               fmt::format("model_type '{}' is not a family assay knows", type.model_type),
               fmt::format("one of: {}", KnownTypes()));
+}
+
+}  // namespace
+
+std::unique_ptr<Family> LoadFamily(const std::filesystem::path& folder,
+                                   const LoadOptions& options) {
+  try {
+    return LoadNamed(folder, options);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kModel) throw;
+    throw Error(error.kind(), WhereIn(folder, error.where()), error.message(), error.hint());
+  }
 }
 
 }  // namespace assay::families

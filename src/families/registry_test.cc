@@ -33,7 +33,7 @@ TEST(Registry, OpensAFolderWithTheFamilyThatItsConfigNames) {
 TEST(Registry, AnUnknownFamilyIsNamedWithThoseThatAreKnown) {
   const Error error = Problem(R"({"model_type": "qwen3"})");
   EXPECT_EQ(error.kind(), ErrorKind::kModel);
-  EXPECT_EQ(error.where(), "config.json");
+  EXPECT_THAT(error.where(), ::testing::EndsWith("/config.json"));
   EXPECT_THAT(error.message(), HasSubstr("'qwen3'"));
   EXPECT_THAT(error.hint(), HasSubstr("lfm2_vl (d1)"));
 }
@@ -60,6 +60,27 @@ TEST(Registry, AFolderWithoutAConfigIsAModelError) {
     EXPECT_EQ(error.kind(), ErrorKind::kModel);
     EXPECT_THAT(error.what(), HasSubstr("config.json"));
   }
+}
+
+TEST(Registry, ErrorsNameTheFolderAsItWasGiven) {
+  const auto where = [](const std::filesystem::path& folder) -> std::string {
+    try {
+      LoadFamily(folder, {});
+    } catch (const Error& error) {
+      return error.where();
+    }
+    return "loaded";
+  };
+  const TempFolder folder;
+  folder.Write("config.json", "{}");
+  EXPECT_EQ(where(folder.path()), folder.path().string() + "/config.json: model_type");
+  EXPECT_EQ(where(folder.path() / "."), folder.path().string() + "/./config.json: model_type");
+  EXPECT_EQ(where(folder.path() / ""), folder.path().string() + "/config.json: model_type");
+  EXPECT_EQ(where(folder.path() / "none/"), folder.path().string() + "/none/");
+  EXPECT_EQ(where(folder.path() / "config.json"), folder.path().string() + "/config.json");
+  // A folder may have a file's name.
+  const std::filesystem::path same = folder.Write("inner/config.json/config.json", "{}");
+  EXPECT_EQ(where(same.parent_path()), same.string() + ": model_type");
 }
 
 TEST(Registry, TheRowLimitReachesTheFamily) {

@@ -131,20 +131,24 @@ std::string NoWeightsHint(const fs::path& folder) {
   return fmt::format("the folder needs {} or {}", kSingleName, kIndexName);
 }
 
-std::string FolderName(const fs::path& folder) {
-  const fs::path clean = folder.has_filename() ? folder : folder.parent_path();
-  const std::string last = clean.filename().string();
-  return last.empty() ? folder.string() : last;
+// "a/b/" is the folder b in a.
+fs::path WithoutEndSlash(const fs::path& folder) {
+  return folder.has_filename() ? folder : folder.parent_path();
 }
 
 }  // namespace
+
+std::string FolderName(const fs::path& folder) {
+  const std::string last = WithoutEndSlash(folder).filename().string();
+  return last.empty() ? folder.string() : last;
+}
 
 void RequireFolder(const fs::path& folder) {
   std::error_code error;
   const fs::file_status status = fs::status(folder, error);
   if (status.type() == fs::file_type::directory) return;
   if (status.type() == fs::file_type::not_found) {
-    const fs::path parent = folder.parent_path();
+    const fs::path parent = WithoutEndSlash(folder).parent_path();
     throw Error(ErrorKind::kModel, FolderName(folder), "no such folder",
                 fmt::format("looked in {}", parent.empty() ? "." : parent.string()));
   }

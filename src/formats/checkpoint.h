@@ -64,6 +64,9 @@ class Checkpoint {
   std::vector<std::string> notes_;
 };
 
+// The last part of its path: what errors about a folder as a whole name.
+std::string FolderName(const std::filesystem::path& folder);
+
 // Throws Error(kModel) unless `folder` is an existing folder.
 void RequireFolder(const std::filesystem::path& folder);
 

@@ -54,19 +54,29 @@ class RepeatFinder final : public nlohmann::json_sax<nlohmann::json> {
   bool found_ = false;
 };
 
+constexpr std::string_view kDownload = "download the file again";
+
+json::Value ParseOrSayHow(std::string_view text, std::string_view where) {
+  try {
+    return json::Parse(text, ErrorKind::kModel, where);
+  } catch (const Error& error) {
+    if (!error.hint().empty()) throw;
+    throw Error(error.kind(), error.where(), error.message(), kDownload);
+  }
+}
+
 }  // namespace
 
 json::Value ParseStrictJson(std::string_view text, std::string_view where) {
   if (const size_t zero = text.find('\0'); zero != std::string_view::npos) {
     throw Error(ErrorKind::kModel, where, fmt::format("has a zero byte at byte {}", zero),
-                "download the file again");
+                kDownload);
   }
-  json::Value value = json::Parse(text, ErrorKind::kModel, where);
+  json::Value value = ParseOrSayHow(text, where);
   RepeatFinder finder;
   if (!nlohmann::json::sax_parse(text.begin(), text.end(), &finder)) {
     if (!finder.found()) {
-      throw Error(ErrorKind::kModel, where, "holds an integer of more than 300 digits",
-                  "download the file again");
+      throw Error(ErrorKind::kModel, where, "holds an integer of more than 300 digits", kDownload);
     }
     throw Error(ErrorKind::kModel, where,
                 fmt::format("has the key '{}' twice in one object", OneLine(finder.repeated(), 80)),

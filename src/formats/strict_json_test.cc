@@ -41,6 +41,7 @@ TEST(StrictJson, RefusesAnIntegerThatCannotBeChecked) {
 
 TEST(StrictJson, RefusesBrokenText) {
   EXPECT_THAT(Problem("{\"a\":"), HasSubstr("not valid JSON"));
+  EXPECT_THAT(Problem("{\"a\":"), HasSubstr(" (download the file again)"));
   EXPECT_THAT(Problem(std::string(5000, '[')), HasSubstr("levels"));
 }
 
