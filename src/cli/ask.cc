@@ -25,9 +25,12 @@ void AddState(const std::string& state, RequestBuilder& builder) {
   std::error_code ignored;
   const std::filesystem::path path(state);
   // Names longer than the system allows are texts; asking about them is an error that says nothing.
-  const bool is_file =
-      std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(path, ignored);
-  if (!is_file) {
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw Error(ErrorKind::kFile, state, "is a folder",
+                "--state takes a file or a text; a text that is a folder's name too goes in a "
+                "file");
+  }
+  if (!std::filesystem::exists(path, ignored)) {
     if (EndsLikeAFile(state))
       throw Error(ErrorKind::kFile, state, "no such file", "the name of a state file, or a text");
     RequireUtf8(state, "--state");

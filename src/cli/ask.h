@@ -19,9 +19,9 @@ struct AskOptions {
 };
 
 // A question's text is its name in the answer. Without --state the state is null. A --state that
-// names a file is that file's content, read as JSON when the name ends in .json; anything else is
-// the text itself, unless it looks like a file's name (ends in .json or .txt), which is an error:
-// the file is missing.
+// names a file is that file's content, read as JSON when the name ends in .json. One that names a
+// folder is an error, and so is one that looks like a file's name (ends in .json or .txt) where
+// there is no such file. Anything else is the text itself.
 Request RequestFromOptions(const AskOptions& options);
 
 // "Which team?=billing,tech": the text before the last '=', and the parts between commas after it,

@@ -133,9 +133,12 @@ TEST(State, ThatLooksLikeAFileMustBeOne) {
   }
 }
 
-TEST(State, AFoldersNameIsAText) {
+TEST(State, OfAFolderIsRefusedByName) {
   const TempFolder folder;
-  EXPECT_EQ(PrintedState(folder.path()), "\"" + folder.path().string() + "\"");
+  const Error error = StateProblem(folder.path());
+  EXPECT_EQ(error.kind(), ErrorKind::kFile);
+  EXPECT_EQ(error.where(), folder.path());
+  EXPECT_EQ(error.message(), "is a folder");
 }
 
 TEST(State, IsUtf8) {
