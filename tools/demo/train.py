@@ -40,7 +40,7 @@ from model import (
 
 SEED = 1
 THREADS = 2  # part of the result: another count adds in another order
-STEPS = 2600
+STEPS = 3600
 TOKENS = 2048  # of a batch, padding included
 POOL = 16  # batches that are sorted by length together
 RATE = 2e-3

@@ -48,12 +48,12 @@ ISSUE = Topic(
             ("Is this about billing?", "Is this about a payment?"),
             cross(
                 (
-                    "I was charged|my card was charged|I was billed|my card was billed",
-                    "twice|again|too much|two times",
+                    "I was charged|my card was charged|I was billed|my card was billed|the bank charged me|you charged me",
+                    "twice|again|too much|two times|for nothing|the wrong amount",
                 ),
                 (
-                    "the invoice|the bill|the charge|my last invoice",
-                    "is wrong|is too high|shows the wrong amount|was paid already",
+                    "the invoice|the bill|the charge|my last invoice|your invoice|my payment",
+                    "is wrong|is too high|shows the wrong amount|was paid already|has a wrong date|was taken twice",
                 ),
             ),
         ),
@@ -63,12 +63,12 @@ ISSUE = Topic(
             ("Is this about delivery?", "Is this about a parcel?"),
             cross(
                 (
-                    "my parcel|the package|my shipment|the parcel",
-                    "is late|has not arrived|was lost|is still on its way",
+                    "my parcel|the package|my shipment|the parcel|my package|your shipment",
+                    "is late|has not arrived|was lost|is still on its way|went to the wrong address|is a week late",
                 ),
                 (
-                    "the courier|the driver|the postman",
-                    "never came|lost my parcel|took the package back|went to the wrong house",
+                    "the courier|the driver|the postman|your courier|the delivery man",
+                    "never came|lost my parcel|took the package back|went to the wrong house|did not find my street|left the parcel outside",
                 ),
             ),
         ),
@@ -78,12 +78,12 @@ ISSUE = Topic(
             ("Is this about damage?", "Is something broken?"),
             cross(
                 (
-                    "the screen|the lamp|the handle|the lid|the glass",
-                    "is broken|has a crack|came off|arrived in pieces",
+                    "the screen|the lamp|the handle|the lid|the glass|the cover",
+                    "is broken|has a crack|came off|arrived in pieces|has a deep scratch|fell off",
                 ),
                 (
-                    "the machine|the kettle|the blender",
-                    "leaks|stopped working|is broken|makes a loud noise",
+                    "the machine|the kettle|the blender|the motor|the camera",
+                    "leaks|stopped working|is broken|makes a loud noise|smells of smoke|does not turn on",
                 ),
             ),
         ),
@@ -93,12 +93,12 @@ ISSUE = Topic(
             ("Is this about an account?", "Is this about a login?"),
             cross(
                 (
-                    "my password|my login|my user name",
-                    "does not work|was refused|is not accepted|has expired",
+                    "my password|my login|my user name|my account|my new password",
+                    "does not work|was refused|is not accepted|has expired|is locked|is unknown",
                 ),
                 (
-                    "I cannot|I am not able to|I fail to",
-                    "log in|open my account|change my password|sign in",
+                    "I cannot|I am not able to|I fail to|it is impossible to|I still cannot",
+                    "log in|open my account|change my password|sign in|reset my password|get into my account",
                 ),
             ),
         ),
@@ -107,10 +107,13 @@ ISSUE = Topic(
             "App or site faults",
             ("Is this about technical support?", "Is the app or the site failing?"),
             cross(
-                ("the app|your app|the program", "crashes|freezes|closes by itself|shows an error"),
                 (
-                    "the website|the page|your site",
-                    "does not load|is very slow|shows an error|stays white",
+                    "the app|your app|the program|the new app|the software",
+                    "crashes|freezes|closes by itself|shows an error|hangs|does not start",
+                ),
+                (
+                    "the website|the page|your site|your website|the web page",
+                    "does not load|is very slow|shows an error|stays white|crashes|cannot be opened",
                 ),
             ),
         ),
@@ -120,12 +123,12 @@ ISSUE = Topic(
             ("Is this about a cancellation?", "Does the writer want to cancel?"),
             cross(
                 (
-                    "I want to cancel|please cancel|I wish to end|please end",
-                    "my subscription|my contract|my plan|my membership",
+                    "I want to cancel|please cancel|I wish to end|please end|I am cancelling|please stop",
+                    "my subscription|my contract|my plan|my membership|the subscription|the contract",
                 ),
                 (
-                    "I do not want to renew|I will not renew",
-                    "my subscription|my contract|my plan|my membership",
+                    "I do not want to renew|I will not renew|please do not renew|do not extend",
+                    "my subscription|my contract|my plan|my membership|the subscription|the contract",
                 ),
             ),
         ),
@@ -133,7 +136,7 @@ ISSUE = Topic(
 )
 
 WISH = Topic(
-    ("What does the customer want?",),
+    ("What does the customer want?", "What is the wish of the customer?"),
     (
         Meaning(
             "refund",
@@ -141,8 +144,8 @@ WISH = Topic(
             ("Is the customer asking for a refund?",),
             cross(
                 (
-                    "I want|please give me|I expect|I would like",
-                    "a refund|my money back|a full refund|the money back",
+                    "I want|please give me|I expect|I would like|please send me|I ask for|I demand|I hope for",
+                    "a refund|my money back|a full refund|the money back|all my money back|the full refund",
                 )
             ),
         ),
@@ -152,8 +155,8 @@ WISH = Topic(
             ("Is the customer asking for a replacement?",),
             cross(
                 (
-                    "please send|I want|I need|I would like",
-                    "a new one|a replacement|another one|an exchange",
+                    "please send|I want|I need|I would like|please send me|I ask for|I expect|I hope for",
+                    "a new one|a replacement|another one|an exchange|a free replacement|a working one",
                 )
             ),
         ),
@@ -163,8 +166,8 @@ WISH = Topic(
             ("Is the customer asking for a call?",),
             cross(
                 (
-                    "please call me|call me back|please phone me|give me a call",
-                    "soon|on my phone|at home|after work",
+                    "please call me|call me back|please phone me|give me a call|please call me back|phone me|I wait for a call|please give me a call",
+                    "soon|on my phone|at home|after work|in the evening|at the office",
                 )
             ),
         ),
@@ -174,8 +177,8 @@ WISH = Topic(
             ("Is the customer only asking for an answer?",),
             cross(
                 (
-                    "please tell me|I only want to know|can you explain|please explain",
-                    "why|what happened|how this works|what I can do",
+                    "please tell me|I only want to know|can you explain|please explain|can you tell me|just tell me|I would like to know|please let me know",
+                    "why|what happened|how this works|what I can do|how that could happen|what to do now",
                 )
             ),
         ),
@@ -188,20 +191,20 @@ URGENCY = Scale(
     (
         cross(
             (
-                "There is no hurry.|Take your time.|It can wait.|It is not urgent.",
-                "It is only a question.|No rush.|Whenever you like.|",
+                "There is no hurry.|Take your time.|It can wait.|It is not urgent.|This can wait.|I am in no hurry.",
+                "It is only a question.|No rush.|Whenever you like.||Any time will do.",
             )
         ),
         cross(
             (
-                "I need it|Please do it|Please answer",
-                "this week.|by Friday.|in a few days.|before the weekend.",
+                "I need it|Please do it|Please answer|I need this|Please do this|I expect it",
+                "this week.|by Friday.|in a few days.|before the weekend.|by Thursday.|within a few days.",
             )
         ),
         cross(
             (
-                "I need this|Please do this|Please fix this",
-                "today!|right now!|at once!|immediately!",
+                "I need this|Please do this|Please fix this|I need it|Please do it|Please answer",
+                "today!|right now!|at once!|immediately!|now!|within the hour!",
             )
         ),
     ),
@@ -213,14 +216,22 @@ TONE = Scale(
     (
         cross(
             (
-                "Thank you|Many thanks",
-                "for your help.|for your work.|and kind regards.|and have a nice day.",
+                "Thank you|Many thanks|Thanks a lot|Warm thanks",
+                "for your help.|for your work.|and kind regards.|and have a nice day.|for your time.|and best wishes.",
             )
         ),
-        cross(("This is|I find this|That is", "annoying.|disappointing.|not so nice.|a pity.")),
         cross(
-            ("This is|I find this|That is", "outrageous!|a disgrace!|unacceptable!|too much!"),
-            ("I am", "furious!|so angry!"),
+            (
+                "This is|I find this|That is|I find that",
+                "annoying.|disappointing.|not so nice.|a pity.|a bit annoying.|rather disappointing.",
+            )
+        ),
+        cross(
+            (
+                "This is|I find this|That is|I find that",
+                "outrageous!|a disgrace!|unacceptable!|too much!|absolutely outrageous!|a scandal!",
+            ),
+            ("I am|I am really|Now I am", "furious!|so angry!|very angry!"),
         ),
     ),
 )
@@ -234,8 +245,8 @@ POST = Topic(
             ("Is this message friendly?",),
             cross(
                 (
-                    "what a|this is a|that was a",
-                    "lovely picture|wonderful garden|great concert|delicious soup|nice song",
+                    "what a|this is a|that was a|thanks for the|I like the|we all enjoyed the",
+                    "lovely picture|wonderful garden|great concert|delicious soup|nice song|lovely song",
                 )
             ),
         ),
@@ -245,8 +256,8 @@ POST = Topic(
             ("Is this message an insult?", "Is this message insulting?"),
             cross(
                 (
-                    "you are a|what a|shut up, you|nobody likes you,",
-                    "stupid idiot|ugly clown|worthless loser|pathetic liar",
+                    "you are a|what a|shut up, you|nobody likes you,|go away, you|you really are a",
+                    "stupid idiot|ugly clown|worthless loser|pathetic liar|stupid liar|pathetic idiot",
                 )
             ),
         ),
@@ -256,8 +267,8 @@ POST = Topic(
             ("Is this message spam?", "Is this advertising?"),
             cross(
                 (
-                    "click here for|visit our shop for|buy now:|order online:",
-                    "cheap watches|free phones|cheap pills|easy money",
+                    "click here for|visit our shop for|buy now:|order online:|today only:|click now for",
+                    "cheap watches|free phones|cheap pills|easy money|free watches|cheap phones",
                 )
             ),
         ),
@@ -267,8 +278,8 @@ POST = Topic(
             ("Is this message a threat?", "Does this threaten someone?"),
             cross(
                 (
-                    "I will|we will|tonight I will",
-                    "hurt you|burn your house|break your legs|find you and beat you",
+                    "I will|we will|tonight I will|tomorrow I will|tonight we will|soon I will",
+                    "hurt you|burn your house|break your legs|find you and beat you|beat you|hurt your family",
                 )
             ),
         ),
@@ -278,8 +289,8 @@ POST = Topic(
             ("Does this message give away private data?",),
             cross(
                 (
-                    "her phone number|his card number|her account number|his pin",
-                    "is 555 0142|is 4111 2222|is 7730 9910|is 4821",
+                    "her phone number|his card number|her account number|his pin|his phone number|her card number",
+                    "is 555 0142|is 4111 2222|is 7730 9910|is 4821|is 555 0199|is 6120 3345",
                 )
             ),
         ),
@@ -303,8 +314,8 @@ SYSTEM = Topic(
             ("Is the database affected?",),
             cross(
                 (
-                    "the database|a database table|the database disk",
-                    "is down|is locked|is full|does not answer",
+                    "the database|a database table|the database disk|our database|the main database|the database server",
+                    "is down|is locked|is full|does not answer|is very slow|has failed",
                 )
             ),
         ),
@@ -314,8 +325,8 @@ SYSTEM = Topic(
             ("Is the network affected?",),
             cross(
                 (
-                    "the network|the router|the network line",
-                    "is down|is cut|drops out|does not answer",
+                    "the network|the router|the network line|our network|the office network|the main router",
+                    "is down|is cut|drops out|does not answer|is very slow|has failed",
                 )
             ),
         ),
@@ -325,8 +336,8 @@ SYSTEM = Topic(
             ("Are payments affected?",),
             cross(
                 (
-                    "the payment service|the checkout|the card reader",
-                    "is down|declines cards|fails|does not answer",
+                    "the payment service|the checkout|the card reader|our checkout|the card payment|the payment page",
+                    "is down|declines cards|fails|does not answer|is very slow|has failed",
                 )
             ),
         ),
@@ -336,8 +347,8 @@ SYSTEM = Topic(
             ("Is mail affected?",),
             cross(
                 (
-                    "the mail server|the inbox|the mail queue",
-                    "is down|is full|stays empty|does not answer",
+                    "the mail server|the inbox|the mail queue|our mail|the mail service|the mail inbox",
+                    "is down|is full|stays empty|does not answer|is very slow|has failed",
                 )
             ),
         ),
@@ -347,8 +358,8 @@ SYSTEM = Topic(
             ("Is printing affected?",),
             cross(
                 (
-                    "the printer|the label printer|the office printer",
-                    "is jammed|is down|prints blank pages|has no toner",
+                    "the printer|the label printer|the office printer|our printer|the big printer|the new printer",
+                    "is jammed|is down|prints blank pages|has no toner|is very slow|has failed",
                 )
             ),
         ),
@@ -361,20 +372,20 @@ REACH = Scale(
     (
         cross(
             (
-                "No user|No customer|No colleague|Nobody",
-                "is affected.|has noticed.|has trouble.|has called.",
+                "No user|No customer|No colleague|Nobody|No team|No one",
+                "is affected.|has noticed.|has trouble.|has called.|has complained.|sees it.",
             )
         ),
         cross(
             (
-                "A few users|Some colleagues|Two customers|Some teams",
-                "are affected.|have noticed.|have trouble.|have called.",
+                "A few users|Some colleagues|Two customers|Some teams|A few teams|Some customers",
+                "are affected.|have noticed.|have trouble.|have called.|have complained.|see it.",
             )
         ),
         cross(
             (
-                "All users|All customers|All colleagues|All teams",
-                "are affected.|have noticed.|have trouble.|have called.",
+                "All users|All customers|All colleagues|All teams|All offices|Everybody and all users",
+                "are affected.|have noticed.|have trouble.|have called.|have complained.|see it.",
             )
         ),
     ),
@@ -384,11 +395,16 @@ SOLVED_ASK = ("Is the incident solved?", "Does it work again?")
 SOLVED = (
     cross(
         (
-            "It works|Everything runs|It is fixed and works",
-            "again.|again now.|again since noon.|well again.",
+            "It works|Everything runs|It is fixed and works|Everything works|The service runs|All of it works",
+            "again.|again now.|again since noon.|well again.|again today.|as before.",
         )
     ),
-    cross(("It is still|It stays|It remains", "broken.|not fixed.|out of order.|down.")),
+    cross(
+        (
+            "It is still|It stays|It remains|Everything is still|The service is still|All of it is still",
+            "broken.|not fixed.|out of order.|down.|not working.|failing.",
+        )
+    ),
 )
 
 STATUS = ("pending", "shipped", "delivered", "cancelled", "lost")
