@@ -1,7 +1,7 @@
 #include "kernels/linear.h"
 
 #include <algorithm>
-#include <cstring>
+#include <memory>
 #include <vector>
 
 #include "base/check.h"
@@ -10,155 +10,184 @@
 #define HWY_TARGET_INCLUDE "kernels/linear.cc"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "kernels/dot_tile-inl.h"
 #include "kernels/math-inl.h"
+
+// The rows of x are packed once a call: in tiles of a few rows, step by step as the inner loop
+// reads them. Weights are read where they lie, in the checkpoint: nothing is copied or kept. A task
+// computes some columns for all rows. It goes through the inputs in blocks: a tile's share of a
+// block is about as large as the first-level cache, the weights of a block stay in the second.
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using F32 = hn::ScalableTag<float>;
+constexpr size_t kColsPerTask = 48;
+constexpr size_t kMostInputsPerBlock = 2048;
+// Rows that go through all weights before the next ones: as many as stay in the third-level cache,
+// which every task reads them from. Few rows more than that would cost less than reading the
+// weights again.
+constexpr size_t kMostRowBytes = size_t{6} << 20;
+constexpr size_t kFewestRows = 96;
 
-// A task computes a block of outputs for a block of rows. Rows: their inputs should stay in the
-// second-level cache while the weights of the task stream past. Columns: enough work to be worth
-// claiming.
-constexpr size_t kRowsPerBlock = 64;
-constexpr size_t kColsPerBlock = 32;
+size_t MostRows(size_t inputs) {
+  return std::max(kFewestRows, kMostRowBytes / (inputs * sizeof(float)));
+}
 
-// Accumulators in registers: x rows times weight rows. More would spill, fewer would wait for
-// memory.
-constexpr size_t kTileRows = HWY_TARGET <= HWY_AVX3 ? 6 : 4;
-constexpr size_t kTileCols = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
+size_t RoundUp(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
 
-// Loads Lanes weights and widens them exactly.
-template <WeightType kType>
-HWY_INLINE hn::Vec<F32> LoadWeights(const void* row, size_t k) {
-  const F32 d;
-  if constexpr (kType == WeightType::kF32) {
-    return hn::LoadU(d, static_cast<const float*>(row) + k);
-  } else if constexpr (kType == WeightType::kBf16) {
-    const hn::Rebind<uint16_t, F32> d16;
-    const hn::Rebind<uint32_t, F32> d32;
-    const auto bits = hn::LoadU(d16, static_cast<const uint16_t*>(row) + k);
-    return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(d32, bits)));
-  } else {
-    static_assert(kType == WeightType::kF16);
-    const hn::Rebind<hwy::float16_t, F32> d16;
-    return hn::PromoteTo(d, hn::LoadU(d16, static_cast<const hwy::float16_t*>(row) + k));
+// The rows of x in tiles of up to kTileRows, of like heights. Tile t, of h rows, starts at
+// first_row[t] * width and holds, step by step, the step of each of its rows: vector of even
+// inputs, vector of odd ones.
+class PackedRows {
+ public:
+  PackedRows() = default;
+  PackedRows(Threads& threads, View2<const float> x)
+      : inputs_(x.cols()), width_(RoundUp(x.cols(), StepInputs())) {
+    const size_t tiles = (x.rows() + kTileRows - 1) / kTileRows;
+    for (size_t t = 0; t <= tiles; ++t) first_row_.push_back(x.rows() * t / tiles);
+    values_.reset(static_cast<float*>(
+        ::operator new(x.rows() * width_ * sizeof(float), std::align_val_t{kAlign})));
+    // Some 16 thousand values a task: less is not worth handing to another thread.
+    const size_t per_task = std::max<size_t>(1, 16384 / (kTileRows * width_));
+    threads.Run((tiles + per_task - 1) / per_task, [&](size_t task) {
+      const size_t end = std::min(tiles, (task + 1) * per_task);
+      for (size_t t = task * per_task; t < end; ++t) PackTile(x, t);
+    });
   }
-}
 
-// The last, incomplete step of a row, padded with zeros: never reads past the row.
-template <WeightType kType>
-HWY_INLINE hn::Vec<F32> LoadWeightsTail(const void* row, size_t k, size_t count) {
-  constexpr size_t kBytes = RowBytes(kType, 1);
-  alignas(64) char padded[HWY_MAX_BYTES] = {};
-  std::memcpy(padded, static_cast<const char*>(row) + k * kBytes, count * kBytes);
-  return LoadWeights<kType>(padded, 0);
-}
-
-HWY_INLINE hn::Vec<F32> LoadTail(const float* row, size_t k, size_t count) {
-  const F32 d;
-  HWY_ALIGN float padded[hn::MaxLanes(d)] = {};
-  std::memcpy(padded, row + k, count * sizeof(float));
-  return hn::Load(d, padded);
-}
-
-// out[r, n] = x row r . weight row n, for kRows x kCols of them. Vectors run along the inputs: lane
-// l sums the inputs l, l + Lanes, ... in order, and the lanes are added in a fixed tree. So a sum
-// has the same bits in every tile shape.
-template <WeightType kType, size_t kRows, size_t kCols>
-HWY_INLINE void DotTile(View2<const float> x, const WeightMatrix& weight, size_t first_col,
-                        View2<float> out) {
-  const F32 d;
-  const size_t lanes = hn::Lanes(d);
-  const size_t inputs = weight.cols;
-  const float* rows[kRows];
-  const void* cols[kCols];
-  hn::Vec<F32> sums[kRows][kCols];
-  for (size_t r = 0; r < kRows; ++r) rows[r] = x.row(r);
-  for (size_t n = 0; n < kCols; ++n) cols[n] = weight.row(first_col + n);
-  for (size_t r = 0; r < kRows; ++r) {
-    for (size_t n = 0; n < kCols; ++n) sums[r][n] = hn::Zero(d);
+  size_t tiles() const { return first_row_.empty() ? 0 : first_row_.size() - 1; }
+  size_t first_row(size_t tile) const { return first_row_[tile]; }
+  size_t height(size_t tile) const { return first_row_[tile + 1] - first_row_[tile]; }
+  // A tile's values from input k on, a multiple of a step.
+  const float* At(size_t tile, size_t k) const {
+    return values_.get() + first_row_[tile] * width_ + k * height(tile);
   }
-  size_t k = 0;
-  for (; k + lanes <= inputs; k += lanes) {
-    hn::Vec<F32> w[kCols];
-    for (size_t n = 0; n < kCols; ++n) w[n] = LoadWeights<kType>(cols[n], k);
-    for (size_t r = 0; r < kRows; ++r) {
-      const auto v = hn::LoadU(d, rows[r] + k);
-      for (size_t n = 0; n < kCols; ++n) sums[r][n] = hn::MulAdd(v, w[n], sums[r][n]);
+  size_t inputs() const { return inputs_; }
+
+ private:
+  static constexpr size_t kAlign = 64;
+  struct Free {
+    void operator()(float* values) const { ::operator delete(values, std::align_val_t{kAlign}); }
+  };
+
+  void PackTile(View2<const float> x, size_t tile) const {
+    const F32 d;
+    const size_t lanes = hn::Lanes(d);
+    float* out = values_.get() + first_row_[tile] * width_;
+    for (size_t k = 0; k < width_; k += 2 * lanes) {
+      for (size_t r = first_row_[tile]; r < first_row_[tile + 1]; ++r) {
+        const float* at = x.row(r) + k;
+        HWY_ALIGN float padded[2 * hn::MaxLanes(d)] = {};
+        if (k + 2 * lanes > inputs_) {
+          std::copy(at, x.row(r) + inputs_, padded);
+          at = padded;
+        }
+        const auto first = hn::LoadU(d, at);
+        const auto second = hn::LoadU(d, at + lanes);
+        const Step step = SplitStep(first, second);
+        hn::Store(step.even, d, out);
+        hn::Store(step.odd, d, out + lanes);
+        out += 2 * lanes;
+      }
     }
   }
-  if (k < inputs) {
-    hn::Vec<F32> w[kCols];
-    for (size_t n = 0; n < kCols; ++n) w[n] = LoadWeightsTail<kType>(cols[n], k, inputs - k);
-    for (size_t r = 0; r < kRows; ++r) {
-      const auto v = LoadTail(rows[r], k, inputs - k);
-      for (size_t n = 0; n < kCols; ++n) sums[r][n] = hn::MulAdd(v, w[n], sums[r][n]);
-    }
-  }
-  for (size_t r = 0; r < kRows; ++r) {
-    for (size_t n = 0; n < kCols; ++n) out[r][n] = hn::GetLane(hn::SumOfLanes(d, sums[r][n]));
-  }
-}
 
-// The rows and columns that do not fill a tile, one at a time.
+  size_t inputs_ = 0;
+  size_t width_ = 0;  // inputs, filled up to whole steps
+  std::vector<size_t> first_row_;
+  std::unique_ptr<float[], Free> values_;
+};
+
+// Consecutive tiles of the packed rows.
+struct TileRange {
+  size_t first;
+  size_t end;
+};
+
+// y[r, n] (+)= row r . weight row (first_col + n) over some inputs, for the rows of one tile: `x`
+// stays in the first-level cache while the weights pass. The first tile of a task finds its
+// weights in memory, and fetches those of the next strip while it multiplies.
 template <WeightType kType>
-void DotBlockOf(View2<const float> x, const WeightMatrix& weight, size_t first_col,
-                View2<float> out) {
-  const size_t rows = x.rows();
-  const size_t cols = out.cols();
+void DotStrips(const float* x, const WeightMatrix& weight, size_t first_col, InputRange range,
+               bool first_tile, View2<float> y) {
+  const auto strip = [&]<size_t kCols>(size_t n) {
+    const void* weights[kCols];
+    for (size_t i = 0; i < kCols; ++i) weights[i] = weight.row(first_col + n + i);
+    range.ahead = first_tile ? kCols * RowBytes(kType, weight.cols) : 0;
+    DotTileOf<kType, kCols>(y.rows(), x, weights, range, y.Cols(n, kCols));
+  };
   size_t n = 0;
-  for (; n + kTileCols <= cols; n += kTileCols) {
-    const View2<float> strip = out.Cols(n, kTileCols);
-    size_t r = 0;
-    for (; r + kTileRows <= rows; r += kTileRows) {
-      DotTile<kType, kTileRows, kTileCols>(x.Rows(r, kTileRows), weight, first_col + n,
-                                           strip.Rows(r, kTileRows));
-    }
-    for (; r + 2 <= rows; r += 2) {
-      DotTile<kType, 2, kTileCols>(x.Rows(r, 2), weight, first_col + n, strip.Rows(r, 2));
-    }
-    if (r < rows)
-      DotTile<kType, 1, kTileCols>(x.Rows(r, 1), weight, first_col + n, strip.Rows(r, 1));
+  for (; n + kTileCols <= y.cols(); n += kTileCols) strip.template operator()<kTileCols>(n);
+  switch (y.cols() - n) {
+    case 1: return strip.template operator()<1>(n);
+    case 2: return strip.template operator()<2>(n);
+    case 3: return strip.template operator()<3>(n);
+    default: return;
   }
-  for (; n < cols; ++n) {
-    for (size_t r = 0; r < rows; ++r) {
-      DotTile<kType, 1, 1>(x.Rows(r, 1), weight, first_col + n, out.Cols(n, 1).Rows(r, 1));
+}
+
+// y[r, n] = row r . weight row (first_col + n).
+template <WeightType kType>
+void DotBlockOf(const PackedRows& x, const TileRange& tiles, const WeightMatrix& weight,
+                size_t first_col, View2<float> y) {
+  const size_t blocks = (x.inputs() + kMostInputsPerBlock - 1) / kMostInputsPerBlock;
+  const size_t block = RoundUp((x.inputs() + blocks - 1) / blocks, StepInputs());
+  for (size_t k = 0; k < x.inputs(); k += block) {
+    const InputRange range{k, std::min(block, x.inputs() - k), k > 0, 0};
+    for (size_t t = tiles.first; t < tiles.end; ++t) {
+      const size_t row = x.first_row(t) - x.first_row(tiles.first);
+      DotStrips<kType>(x.At(t, k), weight, first_col, range, t == tiles.first,
+                       y.Rows(row, x.height(t)));
     }
   }
 }
 
-// out[r, n] = x row r . weight row (first_col + n).
-void DotBlock(View2<const float> x, const WeightMatrix& weight, size_t first_col,
-              View2<float> out) {
+void DotBlock(const PackedRows& x, const TileRange& tiles, const WeightMatrix& weight,
+              size_t first_col, View2<float> y) {
   switch (weight.type) {
-    case WeightType::kF32: return DotBlockOf<WeightType::kF32>(x, weight, first_col, out);
-    case WeightType::kBf16: return DotBlockOf<WeightType::kBf16>(x, weight, first_col, out);
-    case WeightType::kF16: return DotBlockOf<WeightType::kF16>(x, weight, first_col, out);
+    case WeightType::kF32: return DotBlockOf<WeightType::kF32>(x, tiles, weight, first_col, y);
+    case WeightType::kBf16: return DotBlockOf<WeightType::kBf16>(x, tiles, weight, first_col, y);
+    case WeightType::kF16: return DotBlockOf<WeightType::kF16>(x, tiles, weight, first_col, y);
     case WeightType::kInt8:
     case WeightType::kInt4: break;
   }
   ASSAY_CHECK(false && "no kernel for this weight type");
 }
 
-struct Block {
-  float values[kRowsPerBlock * kColsPerBlock];
+// Results of a task on their way to the output, [rows, kColsPerTask].
+class Block {
+ public:
+  explicit Block(size_t rows) : values_(new float[rows * kColsPerTask]) {}
+  View2<float> View(size_t rows, size_t cols) const {
+    return {values_.get(), rows, cols, kColsPerTask};
+  }
+
+ private:
+  std::unique_ptr<float[]> values_;
 };
 
-// y = W x + bias + low rank, for one block of rows and columns.
-void ComputeBlock(View2<const float> x, View2<const float> inner, const LinearPart& part,
-                  size_t first_col, View2<float> y) {
-  DotBlock(x, part.weight, first_col, y);
+// What every task of a call shares.
+struct Call {
+  const PackedRows& x;
+  std::span<const PackedRows> inners;  // of each part: rows times the adapter's a, or empty
+  std::span<const LinearPart> parts;
+  Epilogue epilogue;
+};
+
+// y = W x + bias + low rank, for some columns of the rows of `tiles`. `side` is working memory.
+void ComputeBlock(const Call& call, const TileRange& tiles, size_t p, size_t first_col,
+                  const Block& side, View2<float> y) {
+  const LinearPart& part = call.parts[p];
+  DotBlock(call.x, tiles, part.weight, first_col, y);
   if (!part.bias.empty()) {
     for (size_t r = 0; r < y.rows(); ++r) {
       for (size_t n = 0; n < y.cols(); ++n) y[r][n] += part.bias[first_col + n];
     }
   }
   if (part.low_rank) {
-    Block side;
-    const View2<float> product(side.values, y.rows(), y.cols());
-    DotBlock(inner, part.low_rank->b, first_col, product);
+    const View2<float> product = side.View(y.rows(), y.cols());
+    DotBlock(call.inners[p], tiles, part.low_rank->b, first_col, product);
     for (size_t r = 0; r < y.rows(); ++r) {
       for (size_t n = 0; n < y.cols(); ++n) y[r][n] += part.low_rank->scale * product[r][n];
     }
@@ -167,7 +196,9 @@ void ComputeBlock(View2<const float> x, View2<const float> inner, const LinearPa
 
 void AddBlock(View2<const float> y, View2<float> out) {
   for (size_t r = 0; r < y.rows(); ++r) {
-    for (size_t n = 0; n < y.cols(); ++n) out[r][n] += y[r][n];
+    const float* from = y.row(r);
+    float* to = out.row(r);
+    for (size_t n = 0; n < y.cols(); ++n) to[n] += from[n];
   }
 }
 
@@ -175,58 +206,77 @@ void StoreBlock(View2<const float> y, View2<float> out) {
   for (size_t r = 0; r < y.rows(); ++r) std::copy(y[r].begin(), y[r].end(), out[r].begin());
 }
 
-// out = silu(gate) * up, whole vectors over the block's own padding.
-void SiluProductBlock(const Block& gate, const Block& up, size_t cols, View2<float> out) {
+// out = silu(gate) * up, in whole vectors over the blocks' own padding; `gate` is overwritten.
+void SiluProductBlock(View2<float> gate, View2<const float> up, View2<float> out) {
   const F32 d;
-  Block product;
-  for (size_t i = 0; i < out.rows() * cols; i += hn::Lanes(d)) {
-    const auto g = hn::LoadU(d, gate.values + i);
-    const auto y = hn::Mul(Silu(d, g), hn::LoadU(d, up.values + i));
-    hn::StoreU(y, d, product.values + i);
+  for (size_t r = 0; r < gate.rows(); ++r) {
+    for (size_t n = 0; n < gate.cols(); n += hn::Lanes(d)) {
+      float* at = gate.row(r) + n;
+      hn::StoreU(hn::Mul(Silu(d, hn::LoadU(d, at)), hn::LoadU(d, up.row(r) + n)), d, at);
+    }
   }
-  StoreBlock(View2<const float>(product.values, out.rows(), cols), out);
+  StoreBlock(gate, out);
 }
 
 struct Task {
   size_t part;
   size_t first_col;
+  TileRange tiles;
 };
 
-void RunTask(View2<const float> x, std::span<const View2<const float>> inners,
-             std::span<const LinearPart> parts, Epilogue epilogue, const Task& task) {
-  const LinearPart& part = parts[task.part];
-  const size_t cols = std::min(kColsPerBlock, part.weight.rows - task.first_col);
-  for (size_t r = 0; r < x.rows(); r += kRowsPerBlock) {
-    const size_t rows = std::min(kRowsPerBlock, x.rows() - r);
-    const auto block_of = [&](size_t p, Block& block) {
-      const View2<const float> inner =
-          inners[p].empty() ? View2<const float>() : inners[p].Rows(r, rows);
-      ComputeBlock(x.Rows(r, rows), inner, parts[p], task.first_col,
-                   View2<float>(block.values, rows, cols));
-    };
-    Block first;
-    block_of(task.part, first);
-    const View2<float> out = part.out.Rows(r, rows).Cols(task.first_col, cols);
-    if (epilogue == Epilogue::kSiluProduct) {
-      Block second;
-      block_of(1, second);
-      SiluProductBlock(first, second, cols, out);
-    } else if (epilogue == Epilogue::kAdd) {
-      AddBlock(View2<const float>(first.values, rows, cols), out);
-    } else {
-      StoreBlock(View2<const float>(first.values, rows, cols), out);
-    }
+void RunTask(const Call& call, const Task& task) {
+  const LinearPart& part = call.parts[task.part];
+  const size_t cols = std::min(kColsPerTask, part.weight.rows - task.first_col);
+  const size_t row = call.x.first_row(task.tiles.first);
+  const size_t rows = call.x.first_row(task.tiles.end) - row;
+  const bool silu = call.epilogue == Epilogue::kSiluProduct;
+  const bool low_rank = part.low_rank || (silu && call.parts[1].low_rank);
+  const Block first(rows);
+  const Block second(silu ? rows : 0);
+  const Block side(low_rank ? rows : 0);
+  const View2<float> y = first.View(rows, cols);
+  ComputeBlock(call, task.tiles, task.part, task.first_col, side, y);
+  const View2<float> out = part.out.Rows(row, rows).Cols(task.first_col, cols);
+  if (silu) {
+    const View2<float> up = second.View(rows, cols);
+    ComputeBlock(call, task.tiles, 1, task.first_col, side, up);
+    SiluProductBlock(y, up, out);
+  } else if (call.epilogue == Epilogue::kAdd) {
+    AddBlock(y, out);
+  } else {
+    StoreBlock(y, out);
   }
 }
 
-void RunTasks(Threads& threads, View2<const float> x, std::span<const View2<const float>> inners,
-              std::span<const LinearPart> parts, Epilogue epilogue) {
+void RunTasks(Threads& threads, const Call& call) {
   std::vector<Task> tasks;
-  const size_t written = epilogue == Epilogue::kSiluProduct ? 1 : parts.size();
-  for (size_t p = 0; p < written; ++p) {
-    for (size_t n = 0; n < parts[p].weight.rows; n += kColsPerBlock) tasks.push_back({p, n});
+  const size_t written = call.epilogue == Epilogue::kSiluProduct ? 1 : call.parts.size();
+  const size_t round = std::max<size_t>(1, MostRows(call.x.inputs()) / kTileRows);
+  for (size_t t = 0; t < call.x.tiles(); t += round) {
+    const TileRange tiles{t, std::min(call.x.tiles(), t + round)};
+    for (size_t p = 0; p < written; ++p) {
+      for (size_t n = 0; n < call.parts[p].weight.rows; n += kColsPerTask) {
+        tasks.push_back({p, n, tiles});
+      }
+    }
   }
-  threads.Run(tasks.size(), [&](size_t t) { RunTask(x, inners, parts, epilogue, tasks[t]); });
+  threads.Run(tasks.size(), [&](size_t t) { RunTask(call, tasks[t]); });
+}
+
+void RunLinear(Threads& threads, View2<const float> x, std::span<const LinearPart> parts,
+               Epilogue epilogue) {
+  const PackedRows packed(threads, x);
+  // The inner products a x of the adapters, one small matrix a part.
+  std::vector<PackedRows> inners(parts.size());
+  for (size_t p = 0; p < parts.size(); ++p) {
+    if (!parts[p].low_rank) continue;
+    const WeightMatrix& a = parts[p].low_rank->a;
+    std::vector<float> storage(x.rows() * a.rows);
+    const LinearPart inner{a, View2<float>(storage.data(), x.rows(), a.rows)};
+    RunTasks(threads, {packed, {}, std::span(&inner, 1), Epilogue::kStore});
+    inners[p] = PackedRows(threads, inner.out);
+  }
+  RunTasks(threads, {packed, inners, parts, epilogue});
 }
 
 }  // namespace assay::kernels::HWY_NAMESPACE
@@ -235,7 +285,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace assay::kernels {
 
-HWY_EXPORT(RunTasks);
+HWY_EXPORT(RunLinear);
 
 namespace {
 
@@ -261,20 +311,7 @@ void Linear(Threads& threads, View2<const float> x, std::span<const LinearPart> 
             Epilogue epilogue) {
   CheckShapes(x, parts, epilogue);
   if (x.rows() == 0) return;
-  // The inner products a x of the adapters, one small matrix a part.
-  std::vector<std::vector<float>> storage(parts.size());
-  std::vector<View2<const float>> inners(parts.size());
-  for (size_t p = 0; p < parts.size(); ++p) {
-    if (!parts[p].low_rank) continue;
-    const WeightMatrix& a = parts[p].low_rank->a;
-    storage[p].resize(x.rows() * a.rows);
-    const LinearPart inner{a, View2<float>(storage[p].data(), x.rows(), a.rows)};
-    const View2<const float> none;
-    HWY_DYNAMIC_DISPATCH(RunTasks)
-    (threads, x, std::span(&none, 1), std::span(&inner, 1), Epilogue::kStore);
-    inners[p] = inner.out;
-  }
-  HWY_DYNAMIC_DISPATCH(RunTasks)(threads, x, inners, parts, epilogue);
+  HWY_DYNAMIC_DISPATCH(RunLinear)(threads, x, parts, epilogue);
 }
 
 }  // namespace assay::kernels

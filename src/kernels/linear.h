@@ -36,7 +36,8 @@ enum class Epilogue {
 
 // x is [rows, inputs]. `out` may not overlap x. Each output value is one fp32 sum over the inputs
 // in an order that depends on the number of inputs and the CPU level only: not on the number of
-// rows, the other rows, threads or memory alignment.
+// rows, the other rows, threads or memory alignment. Weights are read in place, once for some
+// hundred rows.
 void Linear(Threads& threads, View2<const float> x, std::span<const LinearPart> parts,
             Epilogue epilogue);
 

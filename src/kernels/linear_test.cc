@@ -104,8 +104,9 @@ INSTANTIATE_TEST_SUITE_P(
                        ::testing::Values(Shape{1, 1, 1}, Shape{1, 15, 3}, Shape{1, 64, 33},
                                          Shape{2, 16, 4}, Shape{3, 17, 5}, Shape{5, 31, 31},
                                          Shape{6, 32, 32}, Shape{7, 33, 34}, Shape{13, 807, 7},
-                                         Shape{64, 96, 64}, Shape{65, 100, 65},
-                                         Shape{130, 7, 97})));
+                                         Shape{64, 96, 64}, Shape{65, 100, 65}, Shape{130, 7, 97},
+                                         Shape{7, 2049, 50}, Shape{3, 4115, 49},
+                                         Shape{98, 16400, 3})));
 
 class LinearProperties : public ::testing::Test {
  protected:
@@ -196,6 +197,28 @@ TEST_F(LinearProperties, MultipliesTheSiluOfTheGateByUp) {
     const double g = static_cast<double>(gate[i]);
     const double expected = g / (1 + std::exp(-g)) * static_cast<double>(factor[i]);
     ASSERT_NEAR(out[i], expected, 4 * 0x1p-23 * std::abs(expected)) << i;
+  }
+}
+
+// So many inputs that the rows go through the weights in two rounds: no bit may tell.
+TEST(Linear, RowsOfTwoRoundsHaveTheBitsOfEachAlone) {
+  constexpr size_t kRows = 98;
+  constexpr size_t kInputs = 16400;
+  constexpr size_t kOutputs = 5;
+  Random random(4);
+  const Weights weights(random, WeightType::kBf16, kOutputs, kInputs);
+  const std::vector<float> x = random.Floats(kRows * kInputs);
+  Threads threads(2);
+  std::vector<float> together(kRows * kOutputs);
+  const LinearPart part{weights.matrix(), View2<float>(together.data(), kRows, kOutputs)};
+  Linear(threads, {x.data(), kRows, kInputs}, std::span(&part, 1), Epilogue::kStore);
+  for (const size_t r : {0u, 5u, 6u, 94u, 95u, 96u, 97u}) {
+    std::vector<float> alone(kOutputs);
+    const LinearPart one{weights.matrix(), View2<float>(alone.data(), 1, kOutputs)};
+    Linear(threads, {x.data() + r * kInputs, 1, kInputs}, std::span(&one, 1), Epilogue::kStore);
+    EXPECT_EQ(std::memcmp(alone.data(), together.data() + r * kOutputs, kOutputs * sizeof(float)),
+              0)
+        << r;
   }
 }
 
