@@ -86,6 +86,39 @@ TEST(GoldenTiny, APreparedStateGivesTheSameBits) {
   EXPECT_EQ(compared, 81u);
 }
 
+// Shared passes: every request of the golden at once, refused ones among them.
+TEST(GoldenTiny, RequestsTogetherGiveTheBitsOfEachAlone) {
+  const Model model = Model::Load(TinyFolder());
+  std::vector<Request> requests;
+  std::vector<std::vector<std::string>> alone;  // a refused one's is its message
+  for (const gate::GoldenRequest& item : Tiny().requests) {
+    if (!item.pictures.empty()) continue;
+    try {
+      requests.push_back(Request::Parse(item.text));
+    } catch (const Error&) {
+      continue;  // not JSON
+    }
+    try {
+      alone.push_back(model.Decide(requests.back()).TraceLines("x"));
+    } catch (const Error& error) {
+      alone.push_back({error.what()});
+    }
+  }
+  size_t next = 0;
+  size_t answered = 0;
+  model.DecideAll(requests, {}, [&](size_t index, const Model::Outcome& outcome) {
+    ASSERT_EQ(index, next++);
+    if (const auto* answers = std::get_if<Answers>(&outcome)) {
+      EXPECT_EQ(answers->TraceLines("x"), alone[index]);
+      ++answered;
+    } else {
+      EXPECT_EQ(std::get<Error>(outcome).what(), alone[index].front());
+    }
+  });
+  EXPECT_EQ(next, requests.size());
+  EXPECT_EQ(answered, 81u);
+}
+
 // A session answers a request about another state too, from the start.
 TEST(GoldenTiny, AStrangeStateInASessionIsAnsweredFromTheStart) {
   const Model model = Model::Load(TinyFolder());

@@ -5,9 +5,13 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "assay/answers.h"
+#include "assay/error.h"
 #include "assay/request.h"
 
 namespace assay {
@@ -44,6 +48,15 @@ class Model {
 
   // Answers every question of the request, or throws Error(kRequest) naming the field at fault.
   Answers Decide(const Request& request, const DecideOptions& options = {}) const;
+
+  // What a request came to: its answers, or why it is refused (an Error of kind kRequest).
+  using Outcome = std::variant<Answers, Error>;
+
+  // Answers several requests in shared passes: the same bits as Decide gives each alone. `done` is
+  // called for every request, in order, as soon as its pass has run. Requests run in groups of a
+  // few hundred tokens, so memory does not grow with their number.
+  void DecideAll(std::span<const Request> requests, const DecideOptions& options,
+                 const std::function<void(size_t index, Outcome outcome)>& done) const;
 
   // Runs the request's state once, so that later questions about it start behind it.
   Session Prepare(const Request& request, const DecideOptions& options = {}) const;

@@ -12,12 +12,14 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <variant>
 
 #include "assay/model.h"
 #include "base/file.h"
 #include "cli/ask.h"
 #include "cli/commands.h"
 #include "cli/limits.h"
+#include "cli/line_batch.h"
 #include "cli/line_reader.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -158,35 +160,6 @@ class Input {
   size_t bytes_ = 0;
 };
 
-// A text that is no JSON at all: of a file, or of one line.
-bool IsNoJson(const Error& error) {
-  return error.kind() == ErrorKind::kRequest && error.message().starts_with("not valid JSON");
-}
-
-Request ParseLine(const std::string& text) {
-  try {
-    return Request::Parse(text, "line");
-  } catch (const Error& error) {
-    if (!IsNoJson(error)) throw;
-    throw Error(error.kind(), error.where(), error.message(),
-                "each line one whole JSON object with state and questions, in UTF-8");
-  }
-}
-
-Answers AnswerLine(const Model& model, const Line& line, const DecideOptions& options,
-                   std::string& id) {
-  if (line.too_long) {
-    throw Error(ErrorKind::kRequest, "line",
-                fmt::format("has more than {} bytes", kMaxRequestBytes), "shorter lines");
-  }
-  if (line.text.find_first_not_of(" \t\r") == std::string::npos) {
-    throw Error(ErrorKind::kRequest, "line", "is empty", "one request object a line");
-  }
-  const Request request = ParseLine(line.text);
-  id = request.Id().value_or(id);
-  return model.Decide(request, options);
-}
-
 int DecideLines(const Model& model, const DecideArguments& arguments,
                 const DecideOptions& options) {
   const Input input(arguments.request);
@@ -197,19 +170,21 @@ int DecideLines(const Model& model, const DecideArguments& arguments,
   size_t answered = 0;
   size_t refused = 0;
   bool first_is_cut = false;
-  while (const std::optional<Line> line = reader.Next()) {
-    std::string id = fmt::format("{}", line->number);
-    try {
-      const Answers answers = AnswerLine(model, *line, options, id);
-      printer.Print(answers, id, id);
-      ++answered;
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kRequest) throw;
-      printer.PrintRefusal(error, id);
-      ++refused;
-      first_is_cut |= line->number == 1 && IsNoJson(error);
-    }
-    progress.Update(line->end_offset, fmt::format("{} answered, {} refused", answered, refused));
+  LineBatch batch;
+  while (batch.Read(reader)) {
+    batch.Answer(model, options,
+                 [&](const std::string& id, size_t end, const Model::Outcome& outcome) {
+                   if (const auto* answers = std::get_if<Answers>(&outcome)) {
+                     printer.Print(*answers, id, id);
+                     ++answered;
+                   } else {
+                     const Error& error = std::get<Error>(outcome);
+                     printer.PrintRefusal(error, id);
+                     first_is_cut |= answered + refused == 0 && IsNoJson(error);
+                     ++refused;
+                   }
+                   progress.Update(end, fmt::format("{} answered, {} refused", answered, refused));
+                 });
   }
   progress.Finish();
   printer.Finish();

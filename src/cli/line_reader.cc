@@ -1,6 +1,7 @@
 #include "cli/line_reader.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +10,12 @@
 #include "assay/error.h"
 
 namespace assay::cli {
+
+namespace {
+
+constexpr size_t kLongLine = size_t{1} << 20;
+
+}  // namespace
 
 LineReader::LineReader(int descriptor, std::string name, size_t max_line_bytes)
     : descriptor_(descriptor), name_(std::move(name)), max_line_bytes_(max_line_bytes) {}
@@ -31,6 +38,18 @@ bool LineReader::Fill() {
     if (errno != EINTR)
       throw Error(ErrorKind::kFile, name_, fmt::format("cannot be read: {}", strerror(errno)));
   }
+}
+
+bool LineReader::Ready() {
+  while (!end_) {
+    if (buffer_.find('\n', at_) != std::string::npos) return true;
+    // A long line takes its time anyway.
+    if (buffer_.size() - at_ > kLongLine) return false;
+    pollfd input{descriptor_, POLLIN, 0};
+    if (poll(&input, 1, 0) <= 0) return false;
+    Fill();
+  }
+  return true;
 }
 
 std::optional<Line> LineReader::Next() {

@@ -24,6 +24,8 @@ class LineReader {
   // The next line, or nothing at the end. A last line without a line feed counts; an empty one
   // after the last line feed does not. Throws Error(kFile) when reading fails.
   std::optional<Line> Next();
+  // True when Next would return without waiting for whoever writes the input.
+  bool Ready();
 
  private:
   // Reads more; false at the end.

@@ -144,6 +144,23 @@ TEST(LineReader, APipeGivesLinesAsTheyArrive) {
   close(ends[0]);
 }
 
+TEST(LineReader, ReadyKnowsWhatNeedNotBeWaitedFor) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  LineReader reader(ends[0], "pipe", kNoLimit);
+  EXPECT_FALSE(reader.Ready()) << "nothing was written";
+  ASSERT_EQ(write(ends[1], "one\ntw", 6), 6);
+  EXPECT_TRUE(reader.Ready());
+  EXPECT_EQ(reader.Next()->text, "one");
+  EXPECT_FALSE(reader.Ready()) << "half a line";
+  close(ends[1]);
+  EXPECT_TRUE(reader.Ready()) << "the end of the input ends the line";
+  EXPECT_EQ(reader.Next()->text, "tw");
+  EXPECT_TRUE(reader.Ready());
+  EXPECT_EQ(reader.Next(), std::nullopt);
+  close(ends[0]);
+}
+
 TEST(LineReader, AReadThatFailsNamesTheInput) {
   const testing::TempFolder folder;
   const int descriptor = open(folder.path().c_str(), O_RDONLY | O_CLOEXEC);

@@ -13,6 +13,16 @@ namespace assay {
 
 using json::Value;
 
+namespace {
+
+size_t RowsOf(const families::EncodedRequest& request) {
+  size_t rows = request.trunk_ids.size();
+  for (const families::EncodedQuestion& question : request.questions) rows += question.ids.size();
+  return rows;
+}
+
+}  // namespace
+
 struct Model::Impl {
   std::string name;
   std::unique_ptr<families::Family> family;
@@ -23,16 +33,78 @@ struct Model::Impl {
                                               : families::Dialect::kHost};
   }
 
+  static decide::RunOptions RunOptionsOf(const DecideOptions& options) {
+    decide::RunOptions run;
+    run.forward.chunk = options.chunk;
+    return run;
+  }
+
   Answers Decide(const Request& request, const decide::PreparedTrunk* prepared,
                  const DecideOptions& options) const {
     families::EncodedRequest encoded =
         family->Encode(request.impl().root, EncodeOptionsOf(options));
-    decide::RunOptions run;
-    run.forward.chunk = options.chunk;
     std::vector<decide::QuestionResult> results =
-        decide::Run(*family, threads, encoded, prepared, run);
+        decide::Run(*family, threads, encoded, prepared, RunOptionsOf(options));
     return decide::MakeAnswers(*family, name, std::move(encoded), std::move(results));
   }
+
+  void DecideAll(std::span<const Request> requests, const DecideOptions& options,
+                 const std::function<void(size_t, Model::Outcome)>& done) const {
+    Wave wave{*this, options, done, {}, {}};
+    for (size_t i = 0; i < requests.size(); ++i) {
+      try {
+        wave.Add(i, family->Encode(requests[i].impl().root, EncodeOptionsOf(options)));
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::kRequest) throw;
+        wave.Refuse(i, error);
+      }
+    }
+    wave.Run();
+  }
+
+ private:
+  // Requests on their way through a shared pass, and refusals among them, in order.
+  struct Wave {
+    // Rows that run together: as many as one pass holds. More would take memory and no less time.
+    static constexpr size_t kMostRows = nn::ForwardOptions().max_rows;
+
+    const Impl& model;
+    const DecideOptions& options;
+    const std::function<void(size_t, Model::Outcome)>& done;
+    std::vector<families::EncodedRequest> encoded;
+    std::vector<std::pair<size_t, std::optional<Error>>> order;  // index, and why it is refused
+    size_t rows = 0;
+
+    void Add(size_t index, families::EncodedRequest request) {
+      const size_t own = RowsOf(request);
+      if (!encoded.empty() && rows + own > kMostRows) Run();
+      rows += own;
+      encoded.push_back(std::move(request));
+      order.emplace_back(index, std::nullopt);
+    }
+
+    void Refuse(size_t index, const Error& error) { order.emplace_back(index, error); }
+
+    void Run() {
+      std::vector<decide::RunItem> items;
+      for (const families::EncodedRequest& request : encoded) items.push_back({&request, nullptr});
+      auto results =
+          decide::RunTogether(*model.family, model.threads, items, RunOptionsOf(options));
+      size_t at = 0;
+      for (const auto& [index, refused] : order) {
+        if (refused) {
+          done(index, *refused);
+          continue;
+        }
+        done(index, decide::MakeAnswers(*model.family, model.name, std::move(encoded[at]),
+                                        std::move(results[at])));
+        ++at;
+      }
+      encoded.clear();
+      order.clear();
+      rows = 0;
+    }
+  };
 };
 
 struct Session::Impl {
@@ -128,6 +200,11 @@ const std::string& Model::name() const { return impl_->name; }
 
 Answers Model::Decide(const Request& request, const DecideOptions& options) const {
   return impl_->Decide(request, nullptr, options);
+}
+
+void Model::DecideAll(std::span<const Request> requests, const DecideOptions& options,
+                      const std::function<void(size_t, Outcome)>& done) const {
+  impl_->DecideAll(requests, options, done);
 }
 
 Session Model::Prepare(const Request& request, const DecideOptions& options) const {

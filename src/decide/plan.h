@@ -3,15 +3,23 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "families/family.h"
 
 namespace assay::decide {
 
+// A question of one of the requests that run together.
+struct QuestionRef {
+  size_t request = 0;
+  size_t question = 0;
+  bool operator==(const QuestionRef&) const = default;
+};
+
+// Trunks run first, all together; then the groups, one after the other.
 struct Plan {
-  size_t trunk_rows = 0;                    // rows of the shared trunk to run, 0 = none
-  std::vector<std::vector<size_t>> groups;  // questions that branch together, in order
+  std::vector<std::vector<QuestionRef>> groups;  // questions that branch together, in order
 };
 
 struct PlanOptions {
@@ -21,7 +29,7 @@ struct PlanOptions {
 };
 
 // `shape` sizes the branches.
-Plan MakePlan(const families::EncodedRequest& request, const nn::StateShape& shape,
-              const PlanOptions& options);
+Plan MakePlan(std::span<const families::EncodedRequest* const> requests,
+              const nn::StateShape& shape, const PlanOptions& options);
 
 }  // namespace assay::decide

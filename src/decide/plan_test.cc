@@ -8,6 +8,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using Group = std::vector<size_t>;
+using Groups = std::vector<Group>;
 
 nn::StateShape Shape() {
   nn::StateShape shape;
@@ -30,46 +31,64 @@ families::EncodedRequest RequestOf(size_t trunk, const std::vector<size_t>& bran
   return request;
 }
 
+// The question numbers of the groups of one request.
+Groups GroupsOf(const families::EncodedRequest& request, const PlanOptions& options) {
+  const families::EncodedRequest* requests[] = {&request};
+  Groups out;
+  for (const auto& group : MakePlan(requests, Shape(), options).groups) {
+    out.emplace_back();
+    for (const QuestionRef& ref : group) {
+      EXPECT_EQ(ref.request, 0u);
+      out.back().push_back(ref.question);
+    }
+  }
+  return out;
+}
+
 size_t BytesOf(size_t rows) { return nn::State::BytesFor(Shape(), rows); }
 
 TEST(Plan, AllBranchesThatFitRunTogether) {
-  const Plan plan = MakePlan(RequestOf(10, {5, 6, 7}), Shape(), {});
-  EXPECT_EQ(plan.trunk_rows, 10u);
-  EXPECT_THAT(plan.groups, ElementsAre(Group{0, 1, 2}));
+  EXPECT_THAT(GroupsOf(RequestOf(10, {5, 6, 7}), {}), ElementsAre(Group{0, 1, 2}));
 }
 
-TEST(Plan, ASingleQuestionHasNoTrunk) {
-  const Plan plan = MakePlan(RequestOf(0, {40}), Shape(), {});
-  EXPECT_EQ(plan.trunk_rows, 0u);
-  EXPECT_THAT(plan.groups, ElementsAre(Group{0}));
+TEST(Plan, BranchesOfSeveralRequestsShareAGroup) {
+  const families::EncodedRequest first = RequestOf(10, {5, 6});
+  const families::EncodedRequest second = RequestOf(0, {40});
+  const families::EncodedRequest* requests[] = {&first, &second};
+  PlanOptions options;
+  EXPECT_THAT(MakePlan(requests, Shape(), options).groups,
+              ElementsAre(ElementsAre(QuestionRef{0, 0}, QuestionRef{0, 1}, QuestionRef{1, 0})));
+  options.branch_bytes = 2 * BytesOf(64);
+  EXPECT_THAT(MakePlan(requests, Shape(), options).groups,
+              ElementsAre(ElementsAre(QuestionRef{0, 0}, QuestionRef{0, 1}),
+                          ElementsAre(QuestionRef{1, 0})));
 }
 
 TEST(Plan, GroupsStayUnderTheirBytesAndKeepTheOrder) {
   PlanOptions options;
   options.branch_bytes = 2 * BytesOf(64);
-  EXPECT_THAT(MakePlan(RequestOf(64, {64, 64, 64, 64, 64}), Shape(), options).groups,
+  EXPECT_THAT(GroupsOf(RequestOf(64, {64, 64, 64, 64, 64}), options),
               ElementsAre(Group{0, 1}, Group{2, 3}, Group{4}));
   options.branch_bytes -= 1;
-  EXPECT_THAT(MakePlan(RequestOf(64, {64, 64, 64}), Shape(), options).groups,
+  EXPECT_THAT(GroupsOf(RequestOf(64, {64, 64, 64}), options),
               ElementsAre(Group{0}, Group{1}, Group{2}));
 }
 
 TEST(Plan, ABranchThatIsTooLargeRunsAlone) {
   PlanOptions options;
   options.branch_bytes = 1;
-  EXPECT_THAT(MakePlan(RequestOf(3, {9, 9}), Shape(), options).groups,
-              ElementsAre(Group{0}, Group{1}));
+  EXPECT_THAT(GroupsOf(RequestOf(3, {9, 9}), options), ElementsAre(Group{0}, Group{1}));
   options.branch_bytes = 2 * BytesOf(64);
-  EXPECT_THAT(MakePlan(RequestOf(64, {64, 64 * 9, 64}), Shape(), options).groups,
+  EXPECT_THAT(GroupsOf(RequestOf(64, {64, 64 * 9, 64}), options),
               ElementsAre(Group{0}, Group{1}, Group{2}));
 }
 
 TEST(Plan, ABranchPaysForItsCopyOfTheTrunksLastPage) {
   PlanOptions options;
   options.branch_bytes = 2 * BytesOf(64);
-  EXPECT_EQ(MakePlan(RequestOf(128, {34, 34}), Shape(), options).groups.size(), 1u);
+  EXPECT_EQ(GroupsOf(RequestOf(128, {34, 34}), options).size(), 1u);
   // 63 rows of the last page and 34 of its own are two pages.
-  EXPECT_EQ(MakePlan(RequestOf(127, {34, 34}), Shape(), options).groups.size(), 2u);
+  EXPECT_EQ(GroupsOf(RequestOf(127, {34, 34}), options).size(), 2u);
 }
 
 }  // namespace

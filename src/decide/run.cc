@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace assay::decide {
 namespace {
@@ -72,31 +73,73 @@ PreparedTrunk Prepare(const families::Family& family, Threads& threads, std::vec
   return out;
 }
 
-std::vector<QuestionResult> Run(const families::Family& family, Threads& threads,
-                                const EncodedRequest& request, const PreparedTrunk* prepared,
-                                const RunOptions& options) {
+namespace {
+
+// The trunk of each item: run now with the others, prepared before, or none.
+class Trunks {
+ public:
+  Trunks(const families::Family& family, Threads& threads, std::span<const RunItem> items,
+         const nn::ForwardOptions& options)
+      : items_(items), states_(items.size()) {
+    std::vector<nn::Segment> segments;
+    for (size_t i = 0; i < items.size(); ++i) {
+      const std::vector<int32_t>& ids = items[i].request->trunk_ids;
+      if (ids.empty() || IsPrepared(items[i])) continue;
+      states_[i].emplace(family.decoder().state_shape());
+      segments.push_back({&*states_[i], ids});
+    }
+    family.decoder().Forward(threads, segments, options);
+  }
+
+  const nn::State* Of(size_t item) const {
+    if (states_[item]) return &*states_[item];
+    return IsPrepared(items_[item]) ? &items_[item].prepared->state : nullptr;
+  }
+
+ private:
+  static bool IsPrepared(const RunItem& item) {
+    return !item.request->trunk_ids.empty() && item.prepared != nullptr &&
+           item.prepared->ids == item.request->trunk_ids;
+  }
+
+  std::span<const RunItem> items_;
+  std::vector<std::optional<nn::State>> states_;
+};
+
+}  // namespace
+
+std::vector<std::vector<QuestionResult>> RunTogether(const families::Family& family,
+                                                     Threads& threads,
+                                                     std::span<const RunItem> items,
+                                                     const RunOptions& options) {
   const size_t width = family.decoder().hidden_size();
-  const Plan plan = MakePlan(request, family.decoder().state_shape(), options.plan);
-  const bool ready = prepared != nullptr && prepared->ids == request.trunk_ids;
-  std::optional<PreparedTrunk> trunk;
-  if (plan.trunk_rows > 0 && !ready)
-    trunk = Prepare(family, threads, request.trunk_ids, options.forward);
-  const nn::State* trunk_state = nullptr;
-  if (plan.trunk_rows > 0) trunk_state = ready ? &prepared->state : &trunk->state;
-  std::vector<QuestionResult> results;
-  for (const std::vector<size_t>& group : plan.groups) {
+  std::vector<const EncodedRequest*> requests;
+  for (const RunItem& item : items) requests.push_back(item.request);
+  const Plan plan = MakePlan(requests, family.decoder().state_shape(), options.plan);
+  const Trunks trunks(family, threads, items, options.forward);
+  std::vector<std::vector<QuestionResult>> results(items.size());
+  for (const std::vector<QuestionRef>& group : plan.groups) {
     std::vector<Branch> branches;
-    for (const size_t q : group) {
-      branches.push_back(StartBranch(family, request.questions[q], trunk_state, prepared));
+    for (const QuestionRef& at : group) {
+      branches.push_back(StartBranch(family, requests[at.request]->questions[at.question],
+                                     trunks.Of(at.request), items[at.request].prepared));
     }
     RunGroup(family, threads, branches, options.forward);
-    for (const Branch& branch : branches) {
+    for (size_t b = 0; b < branches.size(); ++b) {
+      const Branch& branch = branches[b];
       const View2<const float> hidden(branch.hidden.data(), branch.wanted.size(), width);
-      results.push_back(
+      results[group[b].request].push_back(
           {family.Read(*branch.question, hidden), Summarize(hidden[hidden.rows() - 1])});
     }
   }
   return results;
+}
+
+std::vector<QuestionResult> Run(const families::Family& family, Threads& threads,
+                                const EncodedRequest& request, const PreparedTrunk* prepared,
+                                const RunOptions& options) {
+  const RunItem item{&request, prepared};
+  return std::move(RunTogether(family, threads, std::span(&item, 1), options).front());
 }
 
 }  // namespace assay::decide

@@ -1,6 +1,7 @@
 // Runs an encoded request through a decoder and reads its answers.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "base/threads.h"
@@ -31,8 +32,21 @@ struct RunOptions {
   PlanOptions plan;
 };
 
-// Rows that start with `prepared` (may be null) continue from it; others run whole. The bits are
-// the same.
+// A request on its way through the decoder. Borrowed.
+struct RunItem {
+  const families::EncodedRequest* request = nullptr;
+  // Rows that start with it continue from it, others run whole; may be null. The bits are the same.
+  const PreparedTrunk* prepared = nullptr;
+};
+
+// Runs several requests in shared passes: first their trunks, then their questions. result[i][q]
+// is what question q of item i came to: the same bits as alone.
+std::vector<std::vector<QuestionResult>> RunTogether(const families::Family& family,
+                                                     Threads& threads,
+                                                     std::span<const RunItem> items,
+                                                     const RunOptions& options);
+
+// One request.
 std::vector<QuestionResult> Run(const families::Family& family, Threads& threads,
                                 const families::EncodedRequest& request,
                                 const PreparedTrunk* prepared, const RunOptions& options);
