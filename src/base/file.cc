@@ -85,6 +85,11 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
+std::string FolderName(const std::filesystem::path& folder) {
+  const std::filesystem::path plain = std::filesystem::absolute(folder).lexically_normal();
+  return (plain.has_filename() ? plain : plain.parent_path()).filename().string();
+}
+
 std::string ReadFile(const std::filesystem::path& path, ErrorKind error_kind, size_t max_bytes) {
   const Descriptor file(OpenOrThrow(path, error_kind));
   StatOrThrow(file, path, error_kind);

@@ -31,6 +31,9 @@ class MappedFile {
   size_t size_ = 0;
 };
 
+// The last name of a path, "." and ".." and a slash at the end worked out: what a model is called.
+std::string FolderName(const std::filesystem::path& folder);
+
 // The whole content of a regular file or a pipe; refused past `max_bytes`.
 std::string ReadFile(const std::filesystem::path& path, ErrorKind error_kind, size_t max_bytes);
 // The rest of an open descriptor (standard input); refused past `max_bytes`. `name` is for

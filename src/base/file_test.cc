@@ -50,5 +50,11 @@ TEST_F(FileTest, ReadsUpToTheLimitAndNoFurther) {
   EXPECT_THROW(ReadFile(path, ErrorKind::kFile, 9), Error);
 }
 
+TEST_F(FileTest, AFolderIsCalledByItsLastName) {
+  EXPECT_EQ(FolderName("a/b"), "b");
+  EXPECT_EQ(FolderName("a/b/"), "b");
+  EXPECT_EQ(FolderName("a/./b/../c/."), "c");
+}
+
 }  // namespace
 }  // namespace assay

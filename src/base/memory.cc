@@ -146,6 +146,12 @@ void RequireMemory(const MemoryNeed& need, const std::vector<MemoryLimit>& limit
   }
 }
 
+ResidentMemory ReadResidentMemory() {
+  const std::string status = Content("/proc/self/status");
+  return {memory_internal::FieldKilobytes(status, "VmRSS:") * 1024,
+          memory_internal::FieldKilobytes(status, "VmHWM:") * 1024};
+}
+
 std::string ShowBytes(size_t bytes) {
   const auto value = static_cast<double>(bytes);
   if (value >= 1e9) return fmt::format("{:.1f} GB", value / 1e9);

@@ -33,6 +33,13 @@ struct MemoryNeed {
 void RequireMemory(const MemoryNeed& need, const std::vector<MemoryLimit>& limits,
                    const std::string& where);
 
+// Bytes of this process that are in memory, mapped files included; 0 where the system does not say.
+struct ResidentMemory {
+  size_t now = 0;
+  size_t peak = 0;  // the most so far
+};
+ResidentMemory ReadResidentMemory();
+
 // "3.1 GB", "17 MB": for messages.
 std::string ShowBytes(size_t bytes);
 

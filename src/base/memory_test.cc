@@ -66,6 +66,12 @@ TEST(Memory, ThisProcessHasSomeLeft) {
   for (const MemoryLimit& limit : limits) EXPECT_GT(limit.bytes, 1u << 20) << limit.source;
 }
 
+TEST(Memory, ThePeakIsAtLeastWhatIsInMemoryNow) {
+  const ResidentMemory memory = ReadResidentMemory();
+  EXPECT_GT(memory.now, 1u << 20);
+  EXPECT_GE(memory.peak, memory.now);
+}
+
 TEST(Memory, TheRefusalNamesBothNumbersAndTheLimit) {
   const MemoryNeed need{3'000'000'000, 500'000'000, 0};
   EXPECT_NO_THROW(RequireMemory(need, {{"free memory", 3'500'000'000}}, "model"));

@@ -1,7 +1,9 @@
 #include "base/threads.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 
+#include <algorithm>
 #include <chrono>
 #include <system_error>
 
@@ -21,6 +23,13 @@ void Pause() {
 }
 
 }  // namespace
+
+size_t UsableCpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return static_cast<size_t>(std::max(1, CPU_COUNT(&set)));
+}
 
 Threads::Threads(size_t count) {
   try {

@@ -1,8 +1,8 @@
 #include "assay/model.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 
+#include "base/file.h"
 #include "decide/answers.h"
 #include "decide/request.h"
 #include "decide/run.h"
@@ -113,19 +113,6 @@ struct Session::Impl {
 };
 
 namespace {
-
-// The CPUs that this process may use: a container's share, not the machine.
-size_t UsableCpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return static_cast<size_t>(std::max(1, CPU_COUNT(&set)));
-}
-
-std::string FolderName(const std::filesystem::path& folder) {
-  const std::filesystem::path plain = std::filesystem::absolute(folder).lexically_normal();
-  return (plain.has_filename() ? plain : plain.parent_path()).filename().string();
-}
 
 Value DescriptionJson(const std::string& name, const families::ModelDescription& model) {
   const auto number = [](size_t value) { return Value::Integer(static_cast<int64_t>(value)); };

@@ -8,6 +8,7 @@
 
 #include "base/threads.h"
 #include "base/view.h"
+#include "kernels/weights.h"
 #include "nn/state.h"
 
 namespace assay::nn {
@@ -42,6 +43,8 @@ class Decoder {
   virtual size_t hidden_size() const = 0;
   virtual size_t vocabulary() const = 0;
   virtual StateShape state_shape() const = 0;
+  // Every matrix that each row is multiplied by: all linear layers, not the embedding.
+  virtual std::vector<kernels::WeightMatrix> linear_weights() const = 0;
 
   // Runs all rows of all segments. A row's result depends on its own sequence only: alone,
   // together, chunked and forked runs give the same bits. No two segments may share a State.

@@ -65,6 +65,21 @@ class Lfm2 final : public Decoder {
 
   StateShape state_shape() const override { return Lfm2StateShape(shape_); }
 
+  std::vector<kernels::WeightMatrix> linear_weights() const override {
+    std::vector<kernels::WeightMatrix> out;
+    for (size_t n = 0; n < weights_.layers.size(); ++n) {
+      const Lfm2Layer& layer = weights_.layers[n];
+      const Lfm2AttentionWeights& mixer = layer.attention;
+      if (shape_.layer_is_attention[n]) {
+        out.insert(out.end(), {mixer.q_proj, mixer.k_proj, mixer.v_proj, mixer.out_proj});
+      } else {
+        out.insert(out.end(), {layer.conv.in_proj, layer.conv.out_proj});
+      }
+      out.insert(out.end(), {layer.gate, layer.up, layer.down});
+    }
+    return out;
+  }
+
  protected:
   void RunPass(Threads& threads, std::span<Segment> segments,
                std::span<const Piece> pieces) const override {

@@ -235,6 +235,17 @@ TEST(Lfm2, PassBytesCountEveryMatrixAndDoNotOverflow) {
   EXPECT_EQ(Lfm2PassBytes(shape, size_t{1} << 30), std::numeric_limits<size_t>::max());
 }
 
+// Written out for the toy: three convolution layers and two of attention, 48 wide.
+TEST(Lfm2, NamesEveryMatrixThatARowIsMultipliedBy) {
+  const Toy toy(1);
+  size_t weights = 0;
+  for (const WeightMatrix& matrix : toy.Make()->linear_weights())
+    weights += matrix.rows * matrix.cols;
+  const size_t conv = (3 * 48 + 48) * 48;
+  const size_t attention = (48 + 16 + 16 + 48) * 48;
+  EXPECT_EQ(weights, 3 * conv + 2 * attention + 5 * (3 * 56 * 48));
+}
+
 TEST(Lfm2, AForkAtEveryPositionHasTheBitsOfTheWholeRow) {
   const Toy toy(3);
   const auto decoder = toy.Make();

@@ -1,0 +1,20 @@
+// The kernels that run, by name: for reports, which say what their figures are figures of.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/weights.h"
+
+namespace assay::kernels {
+
+// "f32", "bf16", ...
+std::string_view WeightTypeName(WeightType type);
+
+// One entry a kernel at the CPU level in use: "linear: avx512 f32, bf16 weights". `weights` are
+// the model's linear layers; each of their types is named once.
+std::vector<std::string> KernelNames(std::span<const WeightMatrix> weights);
+
+}  // namespace assay::kernels

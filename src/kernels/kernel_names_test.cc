@@ -1,0 +1,26 @@
+#include "kernels/kernel_names.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kernels/cpu_level.h"
+
+namespace assay::kernels {
+namespace {
+
+using ::testing::Contains;
+using ::testing::StartsWith;
+
+TEST(KernelNames, SayTheLevelAndEachTypeOfWeightsOnce) {
+  const WeightMatrix weights[] = {
+      {nullptr, WeightType::kBf16}, {nullptr, WeightType::kF32}, {nullptr, WeightType::kBf16}};
+  const std::string level(CpuLevelName(RunningLevel()));
+  const std::vector<std::string> names = KernelNames(weights);
+  EXPECT_THAT(names, Contains("linear: " + level + " f32, bf16 weights").Times(1));
+  EXPECT_THAT(names, Contains("linear: " + level + " f32, f32 weights").Times(1));
+  EXPECT_THAT(names, Contains("attention: " + level + " f32"));
+  EXPECT_THAT(names, Contains(StartsWith("linear:")).Times(2));
+}
+
+}  // namespace
+}  // namespace assay::kernels
