@@ -71,6 +71,7 @@ int Run(int argc, char** argv) {
   int exit_code = 0;
   AddDecide(app, exit_code);
   AddInspect(app, exit_code);
+  AddBench(app, exit_code);
   RequireKnownCommand(app, argc, argv);
   try {
     app.parse(argc, argv);
