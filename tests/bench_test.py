@@ -12,17 +12,33 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 
 PROGRAM = Path(sys.argv[1]).resolve()
 MODEL = Path(sys.argv[2]).resolve()
 
-WINDOW = (
-    "name cpu instruction_set threads kernels load_average_start load_average_end assay".split()
-)
-TIMES = (
-    "first_seconds second_seconds median_seconds p10_seconds p90_seconds tokens_per_second gflops "
-    "share_of_multiply_adds weights_gb_per_second share_of_read_bandwidth"
-).split()
+WINDOW = [
+    "name",
+    "cpu",
+    "instruction_set",
+    "threads",
+    "kernels",
+    "load_average_start",
+    "load_average_end",
+    "assay",
+]
+TIMES = [
+    "first_seconds",
+    "second_seconds",
+    "median_seconds",
+    "p10_seconds",
+    "p90_seconds",
+    "tokens_per_second",
+    "gflops",
+    "share_of_multiply_adds",
+    "weights_gb_per_second",
+    "share_of_read_bandwidth",
+]
 
 
 def bench(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -32,12 +48,13 @@ def bench(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
 
 
 class ReportTest(unittest.TestCase):
-    def report(self, *arguments: str) -> dict:
+    def report(self, *arguments: str) -> dict[str, Any]:
         done = bench(str(MODEL), *arguments)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return json.loads(done.stdout)
+        report: dict[str, Any] = json.loads(done.stdout)
+        return report
 
-    def check_cell(self, cell: dict, repeats: int) -> None:
+    def check_cell(self, cell: dict[str, Any], repeats: int) -> None:
         for key in TIMES:
             self.assertTrue(math.isfinite(cell[key]) and cell[key] > 0, (cell["name"], key))
         self.assertEqual(cell["repeats"], repeats)
@@ -46,7 +63,9 @@ class ReportTest(unittest.TestCase):
 
     def test_rows_and_questions_by_default(self) -> None:
         report = self.report("--tokens", "4,8", "--repeats", "2", "--json")
-        self.assertEqual(list(report), "window model load machine cells call_cost memory".split())
+        self.assertEqual(
+            list(report), ["window", "model", "load", "machine", "cells", "call_cost", "memory"]
+        )
         self.assertEqual(list(report["window"]), WINDOW)
         self.assertIn(
             f"linear: {report['window']['instruction_set']} f32, bf16 weights",
