@@ -1,5 +1,5 @@
 // Measuring a model on this machine: times, memory, and the share of what the machine can do.
-// docs/bench.md says what each figure is.
+// docs/bench.md says what each figure is. In CMake, link `assay_bench`.
 #pragma once
 
 #include <cstddef>

@@ -11,13 +11,13 @@ using json::Value;
 
 namespace {
 
-// Fields that a line of input may leave out, and those that it must not have.
+// A field of a line of input, or what stands for it when it is left out.
 size_t CountOf(const Value& line, std::string_view field, size_t otherwise) {
   const Value* value = line.Find(field);
   if (value == nullptr) return otherwise;
   const std::optional<int64_t> count = value->int64();
   if (count && *count >= 0) return static_cast<size_t>(*count);
-  throw Error(ErrorKind::kRequest, field, "is not a whole number of 0 or more", "a whole number");
+  throw Error(ErrorKind::kRequest, field, "is not a whole number", "1 or more");
 }
 
 // A short run reaches every weight, so that the first call that is asked for is not the one that

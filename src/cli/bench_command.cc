@@ -24,12 +24,12 @@ constexpr size_t kProgressSteps = 1000;
 
 struct BenchArguments {
   std::string model;
-  std::string tokens;
-  std::string questions;
-  std::string state;
-  std::string question_tokens;
-  std::string repeats;
-  std::string max_row;
+  std::optional<std::string> tokens;
+  std::optional<std::string> questions;
+  std::optional<std::string> state;
+  std::optional<std::string> question_tokens;
+  std::optional<std::string> repeats;
+  std::optional<std::string> max_row;
   std::string out;
   std::vector<std::string> compare;
   bool json = false;
@@ -40,18 +40,18 @@ struct BenchArguments {
 size_t ParseCount(const std::string& option, const std::string& value) {
   const std::vector<size_t> counts = ParseCounts(option, value);
   if (counts.size() == 1) return counts[0];
-  throw Error(ErrorKind::kUsage, option, "is a list", "one whole number of 1 or more");
+  throw Error(ErrorKind::kUsage, option, "is not one number", "a whole number of 1 or more");
 }
 
 BenchOptions OptionsOf(const BenchArguments& arguments) {
   BenchOptions options = arguments.options;
-  const auto count = [](const std::string& option, const std::string& value, size_t& into) {
-    if (!value.empty()) into = ParseCount(option, value);
+  const auto count = [](const std::string& option, const std::optional<std::string>& value,
+                        size_t& into) {
+    if (value) into = ParseCount(option, *value);
   };
-  if (!arguments.tokens.empty()) options.tokens = ParseCounts("--tokens", arguments.tokens);
-  if (!arguments.questions.empty())
-    options.questions = ParseCounts("--questions", arguments.questions);
-  if (!arguments.state.empty()) options.state = ParseCount("--state", arguments.state);
+  if (arguments.tokens) options.tokens = ParseCounts("--tokens", *arguments.tokens);
+  if (arguments.questions) options.questions = ParseCounts("--questions", *arguments.questions);
+  if (arguments.state) options.state = ParseCount("--state", *arguments.state);
   count("--question-tokens", arguments.question_tokens, options.question_tokens);
   count("--max-row", arguments.max_row, options.load.max_row);
   count("--repeats", arguments.repeats, options.repeats);
