@@ -55,15 +55,15 @@ void CheckCount(size_t count, size_t limit, std::string_view field, std::string_
 
 // The rows of a group's branches run together, each with the last row wanted.
 void RunGroup(const families::Family& family, Threads& threads,
-              const families::EncodedRequest& request, const std::vector<size_t>& group,
-              const nn::State& trunk) {
+              const families::EncodedRequest& request,
+              const std::vector<decide::QuestionRef>& group, const nn::State& trunk) {
   const size_t width = family.decoder().hidden_size();
   std::vector<nn::State> states;
   std::vector<float> hidden(group.size() * width);
   std::vector<nn::Segment> segments;
   for (size_t i = 0; i < group.size(); ++i) states.push_back(trunk.Fork());
   for (size_t i = 0; i < group.size(); ++i) {
-    const families::EncodedQuestion& question = request.questions[group[i]];
+    const families::EncodedQuestion& question = request.questions[group[i].question];
     segments.push_back({&states[i], question.ids, question.wanted,
                         View2<float>(hidden.data() + i * width, 1, width)});
   }
@@ -133,7 +133,8 @@ double Work::Seconds(const Cell& cell) const {
       request.trunk_ids.empty()
           ? decide::PreparedTrunk{{}, nn::State(shape)}
           : decide::Prepare(family_, threads_, request.trunk_ids, nn::ForwardOptions());
-  for (const std::vector<size_t>& group : decide::MakePlan(request, shape, {}).groups)
+  const families::EncodedRequest* requests[] = {&request};
+  for (const std::vector<decide::QuestionRef>& group : decide::MakePlan(requests, shape, {}).groups)
     RunGroup(family_, threads_, request, group, trunk.state);
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -142,8 +143,9 @@ size_t Work::Passes(const Cell& cell) const {
   if (cell.questions <= 1) return PassesOf(cell.rows());
   const families::EncodedRequest request = Request(cell);
   size_t passes = PassesOf(cell.state);
-  for (const std::vector<size_t>& group :
-       decide::MakePlan(request, family_.decoder().state_shape(), {}).groups)
+  const families::EncodedRequest* requests[] = {&request};
+  for (const std::vector<decide::QuestionRef>& group :
+       decide::MakePlan(requests, family_.decoder().state_shape(), {}).groups)
     passes += PassesOf(group.size() * cell.question_tokens);
   return passes;
 }

@@ -15,6 +15,7 @@
 #include "cli/line_reader.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/usage.h"
 
 namespace assay::cli {
 namespace {
@@ -170,16 +171,14 @@ void AddBench(CLI::App& app, int& exit_code) {
       command->add_option("--window", arguments->options.window,
                           "name of this window; reports of one window can be compared"),
       command->add_option("--max-row", arguments->max_row, "longest row in tokens"),
-      command
-          ->add_option("--threads", arguments->options.load.threads,
-                       "threads (0: one per usable CPU)")
-          ->check(CLI::Range(0, 1024))};
-  command->add_flag("--json", arguments->json, "print JSON (the default unless on a terminal)");
+      AddCount(*command, "--threads", kMaxThreads, arguments->options.load.threads,
+               "threads (0: one per usable CPU)")};
+  AddSwitch(*command, "--json", arguments->json, "print JSON (the default unless on a terminal)");
   CLI::Option* out =
       command->add_option("--out", arguments->out, "also write the JSON to this file");
   CLI::Option* from_stdin =
-      command->add_flag("--stdin", arguments->from_stdin,
-                        "measure what each line of standard input asks for, one time a line");
+      AddSwitch(*command, "--stdin", arguments->from_stdin,
+                "measure what each line of standard input asks for, one time a line");
   CLI::Option* compare =
       command->add_option("--compare", arguments->compare, "ratios of the medians of two reports")
           ->expected(2);
