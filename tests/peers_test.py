@@ -1,0 +1,107 @@
+"""bench/peers without torch: the protocol with assay, statistics, refusals.
+
+python3 tests/peers_test.py PROGRAM MODEL
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import sys
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench" / "peers"))
+
+import peers
+from assay_peer import AssayPeer, Failed
+from timing import Pair, Times, quantile, table
+
+PROGRAM = Path()
+MODEL = Path()
+
+
+class Counter:
+    """A peer that notes in which order it is called."""
+
+    def __init__(self, name: str, calls: list[str]) -> None:
+        self.name = name
+        self.calls = calls
+
+    def row(self, tokens: int) -> float:
+        self.calls.append(f"{self.name} {tokens}")
+        return float(len(self.calls))
+
+
+class Statistics(unittest.TestCase):
+    def test_quantiles_lie_between_values(self) -> None:
+        self.assertEqual(quantile([4.0, 1.0, 3.0, 2.0], 0.5), 2.5)
+        self.assertEqual(quantile([1.0, 2.0, 3.0], 1.0), 3.0)
+        self.assertAlmostEqual(quantile([0.0, 10.0], 0.1), 1.0)
+
+    def test_the_ratio_is_peer_over_assay(self) -> None:
+        pair = Pair("torch-fp32", 39, Times(3, 2, 4, 5), Times(1.5, 1, 2, 5))
+        self.assertEqual(pair.ratio, 2)
+        self.assertIn("2.00", table([pair], {"cpu": "x"}).splitlines()[-1])
+        self.assertEqual(pair.json()["ratio"], 2)
+
+
+class Rounds(unittest.TestCase):
+    def test_everyone_is_called_in_turn_after_the_warm_up(self) -> None:
+        calls: list[str] = []
+        with contextlib.redirect_stderr(io.StringIO()):
+            pairs = peers.measure(Counter("peer", calls), Counter("assay", calls), [3, 5], 2)
+        self.assertEqual(
+            calls,
+            ["assay 3", "peer 3"] * 2
+            + ["assay 5", "peer 5"] * 2
+            + ["assay 3", "peer 3", "assay 5", "peer 5"] * 2,
+        )
+        self.assertEqual([pair.ours.calls for pair in pairs], [2, 2])
+        self.assertEqual(pairs[0].ours.median, (9 + 13) / 2)
+
+
+class Assay(unittest.TestCase):
+    def test_rows_and_questions_are_timed_and_refusals_are_said(self) -> None:
+        with AssayPeer(PROGRAM, MODEL, 1) as assay:
+            self.assertGreater(assay.row(8), 0)
+            self.assertGreater(
+                assay.seconds({"questions": 2, "state": 20, "question_tokens": 5}), 0
+            )
+            with self.assertRaisesRegex(Failed, "refused"):
+                assay.row(10**9)
+            self.assertGreater(assay.row(8), 0, "it goes on after a refusal")
+
+    def test_a_model_that_is_none(self) -> None:
+        with self.assertRaisesRegex(Failed, "exit code 3"):
+            AssayPeer(PROGRAM, MODEL / "none", 1)
+
+
+class Refusals(unittest.TestCase):
+    def refusal(self, *argv: str) -> str:
+        error = io.StringIO()
+        with contextlib.redirect_stderr(error), mock.patch.object(sys, "argv", ["peers", *argv]):
+            self.assertEqual(peers.main(), 2)
+        return error.getvalue()
+
+    def test_an_unknown_peer_is_named(self) -> None:
+        self.assertIn("llamacpp-bf16 is none of", self.refusal("--peers", "llamacpp-bf16"))
+
+    def test_a_program_that_is_missing(self) -> None:
+        self.assertIn("make build", self.refusal("--program", "nowhere"))
+
+    def test_memory_that_is_not_there_names_both_numbers(self) -> None:
+        with mock.patch.object(peers, "available_bytes", return_value=1000):
+            said = self.refusal("--program", str(PROGRAM), "--model", str(MODEL))
+        self.assertRegex(said, r"needs \d+ bytes beside assay, 1000 are available")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program", type=Path)
+    parser.add_argument("model", type=Path)
+    found, rest = parser.parse_known_args()
+    PROGRAM, MODEL = found.program, found.model
+    unittest.main(argv=[sys.argv[0], *rest])
