@@ -34,6 +34,9 @@ enum class Epilogue {
                  // the second's is not written
 };
 
+// Linear copies its rows, each filled up with less than this many floats.
+inline constexpr size_t kMostPadding = 32;
+
 // x is [rows, inputs]. `out` may not overlap x. Each output value is one fp32 sum over the inputs
 // in an order that depends on the number of inputs and the CPU level only: not on the number of
 // rows, the other rows, threads or memory alignment. Weights are read in place, once for some

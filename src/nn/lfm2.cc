@@ -50,6 +50,25 @@ Pass StartPass(std::span<Segment> segments, std::span<const Piece> pieces) {
   return pass;
 }
 
+struct WantedRow {
+  size_t row;        // of the pass
+  View1<float> out;  // where it goes
+};
+
+std::vector<WantedRow> WantedRows(const Pass& pass) {
+  std::vector<WantedRow> out;
+  for (size_t p = 0; p < pass.pieces.size(); ++p) {
+    const Piece& piece = pass.pieces[p];
+    const Segment& segment = pass.segments[piece.segment];
+    for (size_t w = 0; w < segment.wanted.size(); ++w) {
+      const size_t row = segment.wanted[w];
+      if (row < piece.first || row >= piece.first + piece.count) continue;
+      out.push_back({pass.first_row[p] + row - piece.first, segment.hidden[w]});
+    }
+  }
+  return out;
+}
+
 class Lfm2 final : public Decoder {
  public:
   Lfm2(Lfm2Shape shape, Lfm2Weights weights)
@@ -58,6 +77,7 @@ class Lfm2 final : public Decoder {
         attention_shape_{shape_.heads, shape_.kv_heads, shape_.head_dim},
         frequencies_(kernels::RotaryFrequencies(shape_.rope_theta, shape_.head_dim)) {
     ASSAY_CHECK(weights_.layers.size() == shape_.layer_is_attention.size());
+    ASSAY_CHECK(!weights_.layers.empty());
   }
 
   size_t hidden_size() const override { return shape_.hidden; }
@@ -100,6 +120,8 @@ class Lfm2 final : public Decoder {
       } else {
         ConvBlock(threads, pass, layer.conv, conv_layer++, y, h);
       }
+      // After the last mixer only the rows that are read matter.
+      if (n + 1 == weights_.layers.size()) break;
       kernels::RmsNorm(threads, h, layer.ffn_norm, shape_.norm_eps, 0, y);
       Mlp(threads, layer, y, h);
     }
@@ -196,16 +218,22 @@ class Lfm2 final : public Decoder {
     Linear(threads, product.view(), std::span(&down, 1), Epilogue::kAdd);
   }
 
+  // The last layer's MLP and the final norm, of the rows that are wanted.
   void ReadOut(Threads& threads, const Pass& pass, View2<const float> h) const {
-    for (size_t p = 0; p < pass.pieces.size(); ++p) {
-      const Piece& piece = pass.pieces[p];
-      const Segment& segment = pass.segments[piece.segment];
-      for (size_t w = 0; w < segment.wanted.size(); ++w) {
-        const size_t row = segment.wanted[w];
-        if (row < piece.first || row >= piece.first + piece.count) continue;
-        kernels::RmsNorm(threads, h.Rows(pass.first_row[p] + row - piece.first, 1),
-                         weights_.final_norm, shape_.norm_eps, 0, segment.hidden.Rows(w, 1));
-      }
+    const std::vector<WantedRow> wanted = WantedRows(pass);
+    if (wanted.empty()) return;
+    Buffer rows(wanted.size(), shape_.hidden);
+    Buffer normed(wanted.size(), shape_.hidden);
+    const View2<float> read = rows.view();
+    for (size_t w = 0; w < wanted.size(); ++w) {
+      std::copy_n(h.row(wanted[w].row), shape_.hidden, read.row(w));
+    }
+    const Lfm2Layer& last = weights_.layers.back();
+    kernels::RmsNorm(threads, read, last.ffn_norm, shape_.norm_eps, 0, normed.view());
+    Mlp(threads, last, normed.view(), read);
+    for (size_t w = 0; w < wanted.size(); ++w) {
+      kernels::RmsNorm(threads, read.Rows(w, 1), weights_.final_norm, shape_.norm_eps, 0,
+                       {wanted[w].out.data(), 1, shape_.hidden});
     }
   }
 
@@ -233,8 +261,13 @@ size_t Lfm2PassBytes(const Lfm2Shape& shape, size_t rows) {
   const size_t mixer = std::max(SaturatingProduct(size_t{4}, shape.hidden),
                                 SaturatingProduct(heads, shape.head_dim));
   const size_t residual = SaturatingProduct(size_t{2}, shape.hidden);
-  return SaturatingProduct(rows, SaturatingSum(residual, std::max(mixer, shape.mlp)),
-                           sizeof(float));
+  // The linear layer's copy of its inputs; a step more, for what it fills up.
+  const size_t widest =
+      std::max({shape.hidden, shape.mlp, SaturatingProduct(shape.heads, shape.head_dim)});
+  const size_t packed = SaturatingSum(widest, kernels::kMostPadding);
+  return SaturatingProduct(
+      rows, SaturatingSum(residual, SaturatingSum(std::max(mixer, shape.mlp), packed)),
+      sizeof(float));
 }
 
 std::unique_ptr<Decoder> MakeLfm2(Lfm2Shape shape, Lfm2Weights weights) {

@@ -230,7 +230,8 @@ TEST(Lfm2, ChunkedRunsHaveTheBitsOfOnePass) {
 
 TEST(Lfm2, PassBytesCountEveryMatrixAndDoNotOverflow) {
   Lfm2Shape shape = Toy(1).shape;
-  EXPECT_EQ(Lfm2PassBytes(shape, 10), 10u * (2 * 48 + 192) * sizeof(float));
+  // Residual and normed rows; a convolution's four widths; the packed copy of the MLP's inputs.
+  EXPECT_EQ(Lfm2PassBytes(shape, 10), 10u * (2 * 48 + 192 + 56 + 32) * sizeof(float));
   shape.heads = shape.kv_heads = shape.head_dim = size_t{1} << 20;
   EXPECT_EQ(Lfm2PassBytes(shape, size_t{1} << 30), std::numeric_limits<size_t>::max());
 }
