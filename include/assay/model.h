@@ -21,7 +21,7 @@ namespace assay {
 enum class Dialect { kHost, kWire };
 
 struct LoadOptions {
-  size_t threads = 0;  // 0: one per CPU that this process may use
+  size_t threads = 0;  // 0: one per physical core that this process may use
   size_t max_row = 0;  // longest row in tokens; 0: the family's limit. At most the model's context.
 };
 

@@ -1,9 +1,7 @@
 #include "base/threads.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 
-#include <algorithm>
 #include <chrono>
 #include <system_error>
 
@@ -23,13 +21,6 @@ void Pause() {
 }
 
 }  // namespace
-
-size_t UsableCpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return static_cast<size_t>(std::max(1, CPU_COUNT(&set)));
-}
 
 Threads::Threads(size_t count) {
   try {

@@ -12,9 +12,6 @@
 
 namespace assay {
 
-// The CPUs that this process may use: a container's share, not the machine.
-size_t UsableCpus();
-
 // Run(n, f) calls f(0) ... f(n - 1), each once, on the caller and the workers, and returns when all
 // are done. Which thread runs which task is left to chance, so a task may write only what is its
 // own: then neither the number of threads nor timing can change a result. f must not throw and must

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "base/cores.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "families/registry.h"
@@ -104,7 +105,7 @@ size_t RoundsFor(const BenchOptions& options, size_t cells, double seconds_per_r
 }  // namespace
 
 Bench::Bench(const std::filesystem::path& folder, const LoadOptions& options)
-    : name(FolderName(folder)), threads(options.threads == 0 ? UsableCpus() : options.threads) {
+    : name(FolderName(folder)), threads(options.threads == 0 ? UsableCores() : options.threads) {
   const auto start = std::chrono::steady_clock::now();
   family = families::LoadFamily(folder, {options.max_row, threads.count()});
   load_seconds = Seconds(start);

@@ -172,7 +172,7 @@ void AddBench(CLI::App& app, int& exit_code) {
                           "name of this window; reports of one window can be compared"),
       command->add_option("--max-row", arguments->max_row, "longest row in tokens"),
       AddCount(*command, "--threads", kMaxThreads, arguments->options.load.threads,
-               "threads (0: one per usable CPU)")};
+               "threads (0: one per physical core that may be used)")};
   AddSwitch(*command, "--json", arguments->json, "print JSON (the default unless on a terminal)");
   CLI::Option* out =
       command->add_option("--out", arguments->out, "also write the JSON to this file");

@@ -335,7 +335,7 @@ void AddDecide(CLI::App& app, int& exit_code) {
   AddCount(*command, "--max-row", kMaxCount, arguments->load.max_row,
            "longest row in tokens (0: the family's limit)");
   AddCount(*command, "--threads", kMaxThreads, arguments->load.threads,
-           "threads (0: one per usable CPU)");
+           "threads (0: one per physical core that may be used)");
   command->callback([arguments, &exit_code] { exit_code = Decide(*arguments); });
 }
 

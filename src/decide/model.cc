@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/cores.h"
 #include "base/file.h"
 #include "decide/answers.h"
 #include "decide/request.h"
@@ -176,7 +177,7 @@ std::string Fields(const std::vector<std::pair<std::string, Value>>& fields) {
 void SelectCpuLevel(const std::string& name) { kernels::SelectCpuLevel(name); }
 
 Model Model::Load(const std::filesystem::path& folder, const LoadOptions& options) {
-  const size_t threads = options.threads == 0 ? UsableCpus() : options.threads;
+  const size_t threads = options.threads == 0 ? UsableCores() : options.threads;
   std::unique_ptr<families::Family> family =
       families::LoadFamily(folder, {options.max_row, threads});
   return Model(
