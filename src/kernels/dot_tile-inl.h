@@ -178,7 +178,7 @@ HWY_INLINE void DotTile(const float* x, const void* const* weights, const InputR
   for (; k + step <= range.count; k += step) {
     const size_t at = RowBytes(kType, range.first + k) + range.ahead;
     for (size_t n = 0; n < kCols; ++n) {
-      hwy::Prefetch(reinterpret_cast<const char*>(reinterpret_cast<uintptr_t>(weights[n]) + at));
+      hwy::Prefetch(static_cast<const char*>(weights[n]) + at);
     }
     MultiplyStep<kType, kRows, kCols>(x + k * kRows, weights, range.first + k, sums);
   }
