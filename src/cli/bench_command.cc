@@ -83,8 +83,8 @@ void RefuseBadOut(const BenchArguments& arguments) {
 void CheckArguments(const BenchArguments& arguments) {
   const bool compares = !arguments.compare.empty();
   if (compares == !arguments.model.empty()) {
-    throw Error(ErrorKind::kUsage, "command line",
-                compares ? "--compare reads reports and measures no MODEL" : "MODEL is required",
+    throw Error(ErrorKind::kUsage, compares ? "--compare" : "MODEL",
+                compares ? "reads reports and measures no MODEL" : "is missing",
                 "assay bench MODEL, or assay bench --compare A.json B.json");
   }
   RefuseBadOut(arguments);

@@ -328,8 +328,12 @@ void AddDecide(CLI::App& app, int& exit_code) {
                                 "write ids, scores and probabilities to this file (JSON Lines)")
                    ->type_name("FILE"),
               "the name of a file to write");
-  command->add_option("--round", arguments->round, "none, kev, or decimals of printed numbers");
-  command->add_option("--dialect", arguments->dialect, "whose request rules: host or wire");
+  command->add_option(
+      "--round", arguments->round,
+      "none (the default: all digits), kev (to fp32, then four decimals), or a number of decimals");
+  command->add_option(
+      "--dialect", arguments->dialect,
+      "whose request rules: host (the default: the maker's code) or wire (the hosted service)");
   AddCount(*command, "--chunk", kMaxCount, arguments->chunk,
            "rows per pass of a sequence (0: as many as fit)");
   AddCount(*command, "--max-row", kMaxCount, arguments->load.max_row,
