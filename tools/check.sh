@@ -44,7 +44,7 @@ passed() { sed -nE 's/.*, ([0-9]+) tests failed out of ([0-9]+).*/\2 tests, \1 f
 summary() {
   local levels
   levels=$(grep -hoE '(generic|avx2|avx512|amx)/[A-Z][A-Za-z]+\.' "$logs/dev-fast.log" | cut -d/ -f1 | sort -u | tr '\n' ' ')
-  echo "cases          $(printed dev-fast '^cases [0-9]+/[0-9]+') requests, $(python3 tests/run_cases.py --summary | tail -n 1 | cut -d' ' -f2) rows of all folders"
+  echo "cases          $(python3 tests/run_cases.py --summary | tail -n 1 | cut -d' ' -f2) rows replayed"
   echo "tokenizer      $(printed dev-long '^differential [0-9]+/[0-9]+') (texts/differences)"
   echo "fuzz           $(awk '/ runs /{n++; runs+=$2; found+=$(NF-1)} END {print n " targets, " runs " executions, " found " findings"}' "$logs/fuzz.log")"
   echo "asan + ubsan   fast suite: $(passed asan-fast); cases: $(passed asan-long)"
