@@ -1,6 +1,7 @@
 // The linear layer on one thread: multiply-adds a second by shape and rows, against the machine's
 // own peak.
-//   build/release/bench/linear_bench [--benchmark_filter=REGEX]     ASSAY_CPU=avx2 forces a level
+//   build/release/bench/linear_bench [--benchmark_filter=REGEX]     ASSAY_CPU=avx2 forces a level,
+//   ASSAY_COMPUTE=bf16x3 takes another form
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -27,13 +28,15 @@ void LinearRows(benchmark::State& state) {
   std::vector<float> x(rows * inputs, 0.5f);
   std::vector<float> y(rows * outputs);
   Threads threads(1);
+  const char* form = std::getenv("ASSAY_COMPUTE");
+  const kernels::Compute compute = kernels::ChooseCompute(form == nullptr ? "f32" : form);
   size_t layer = 0;
   for (auto _ : state) {
     const kernels::WeightMatrix weight{weights.data() + layer * inputs * outputs,
                                        kernels::WeightType::kBf16, outputs, inputs};
     const kernels::LinearPart part{weight, {y.data(), rows, outputs}};
     kernels::Linear(threads, {x.data(), rows, inputs}, std::span(&part, 1),
-                    kernels::Epilogue::kStore);
+                    kernels::Epilogue::kStore, compute);
     layer = (layer + 1) % layers;
   }
   const auto done = static_cast<double>(state.iterations());

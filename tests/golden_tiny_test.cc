@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "decide/run.h"
 #include "families/registry.h"
+#include "kernels/compute_form.h"
 #include "replay.h"
 #include "testing/temp_folder.h"
 #include "tiny_checkpoint.h"
@@ -33,6 +34,32 @@ TEST(GoldenTiny, EveryTextRequestEqualsTheMakersCode) {
   EXPECT_EQ(result.refused, 37u);
   EXPECT_LE(result.max_dp, 3 * Tiny().golden.noise_dp) << result.worst;
   EXPECT_LE(result.max_hidden, 3 * Tiny().golden.noise_hidden);
+}
+
+// Every compute form of the machine, and the tile unit's arithmetic on any. Three terms hold an
+// activation whole, so bf16x3 is held to the bar of fp32; the others to what they cost
+// (docs/compute.md).
+TEST(GoldenTiny, EveryComputeFormHoldsItsBar) {
+  std::vector<kernels::Compute> computes = {
+      {kernels::ComputeForm::kBf16x3, &kernels::TileUnitRef()}};
+  for (const kernels::ComputeForm form : kernels::AvailableForms())
+    computes.push_back(kernels::ChooseCompute(kernels::ComputeFormName(form)));
+  for (const kernels::Compute& compute : computes) {
+    ReplayOptions options;
+    options.compute = compute;
+    const ReplayResult result = Replay(TinyFolder(), Tiny(), options);
+    const std::string name =
+        fmt::format("{} {}", compute.unit == nullptr ? "vector" : compute.unit->name,
+                    kernels::ComputeFormName(compute.form));
+    fmt::print("{}: max |dp| {:.2g}, {:.2f} x the recorded noise\n", name, result.max_dp,
+               result.max_dp / Tiny().golden.noise_dp);
+    const size_t terms = kernels::TermsOf(compute.form);
+    const double bar = terms == 1 ? 0.2 : terms == 2 ? 5e-4 : 3 * Tiny().golden.noise_dp;
+    EXPECT_LE(result.max_dp, bar) << name << " " << result.worst;
+    if (terms != 1) {
+      EXPECT_TRUE(result.problems.empty()) << name << " " << result.Text();
+    }
+  }
 }
 
 TEST(GoldenTiny, QuestionsOfATreeAskedAloneEqualTheRowForm) {

@@ -206,7 +206,8 @@ Corpus ReadCorpus(const std::string& golden, const std::string& requests) {
 
 ReplayResult Replay(const std::filesystem::path& folder, const Corpus& corpus,
                     const ReplayOptions& options) {
-  const std::unique_ptr<families::Family> family = families::LoadFamily(folder, {});
+  const std::unique_ptr<families::Family> family =
+      families::LoadFamily(folder, {0, options.threads, options.compute});
   std::map<std::string, const gate::GoldenRequest*> by_id;
   for (const gate::GoldenRequest& request : corpus.requests) by_id[request.id] = &request;
   Replayer replayer(*family, options);

@@ -13,6 +13,7 @@ namespace assay::tests {
 struct ReplayOptions {
   size_t chunk = 0;
   size_t threads = 2;
+  kernels::Compute compute = {};
   bool alone =
       false;  // ask every question of a tree by itself, and compare with the golden's row form
 };

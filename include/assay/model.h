@@ -23,6 +23,9 @@ enum class Dialect { kHost, kWire };
 struct LoadOptions {
   size_t threads = 0;  // 0: one per physical core that this process may use
   size_t max_row = 0;  // longest row in tokens; 0: the family's limit. At most the model's context.
+  // How linear layers form their products: "auto", "f32", "bf16x3", "bf16x2" or "bf16"
+  // (docs/compute.md). Load throws Error(kUsage) for a form that this CPU lacks.
+  std::string compute = "auto";
 };
 
 struct DecideOptions {
@@ -31,7 +34,7 @@ struct DecideOptions {
       0;  // rows of one sequence per pass; 0: as many as fit. Changes no bit of the answers.
 };
 
-// Makes "generic", "avx2" or "avx512" the vector code of the whole process; "" means the best that
+// Makes "generic", "avx2", "avx512" or "amx" the vector code of the whole process; "" means the best that
 // the CPU has. Call it before loading a model. Throws Error(kUsage) when the CPU lacks the level.
 void SelectCpuLevel(const std::string& name);
 

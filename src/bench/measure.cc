@@ -107,7 +107,8 @@ size_t RoundsFor(const BenchOptions& options, size_t cells, double seconds_per_r
 Bench::Bench(const std::filesystem::path& folder, const LoadOptions& options)
     : name(FolderName(folder)), threads(options.threads == 0 ? UsableCores() : options.threads) {
   const auto start = std::chrono::steady_clock::now();
-  family = families::LoadFamily(folder, {options.max_row, threads.count()});
+  family = families::LoadFamily(
+      folder, {options.max_row, threads.count(), kernels::ChooseCompute(options.compute)});
   load_seconds = Seconds(start);
   description = family->Describe(false);
   row_limit = RowLimit(description);
@@ -137,11 +138,12 @@ std::vector<Cell> CellsOf(const BenchOptions& options, size_t row_limit) {
 }
 
 Window OpenWindow(const Bench& bench, const std::string& name) {
+  const nn::Decoder& decoder = bench.family->decoder();
   Window window;
   window.name = name;
   window.cpu = CpuName();
   window.instruction_set = kernels::CpuLevelName(kernels::RunningLevel());
-  window.kernels = kernels::KernelNames(bench.family->decoder().linear_weights());
+  window.kernels = kernels::KernelNames(decoder.linear_weights(), decoder.compute());
   window.threads = bench.threads.count();
   window.load_start = window.load_end = LoadAverage();
   return window;
@@ -169,9 +171,12 @@ Measurement Measure(const std::filesystem::path& folder, const BenchOptions& opt
   // After the memory was read: both take some of their own.
   Show(options, 0.9, "second load, machine peaks");
   const auto start = std::chrono::steady_clock::now();
-  families::LoadFamily(folder, {options.load.max_row, bench->threads.count()});
+  families::LoadFamily(
+      folder, {options.load.max_row, bench->threads.count(), bench->family->decoder().compute()});
   out.warm_load_seconds = Seconds(start);
   out.multiply_adds = kernels::MultiplyAddsPeak(bench->threads, peaks);
+  if (const kernels::Bf16Unit* unit = bench->family->decoder().compute().unit; unit != nullptr)
+    out.bf16_peak = kernels::Bf16Peak(bench->threads, *unit, peaks);
   out.read_bandwidth = kernels::ReadBandwidth(bench->threads, peaks);
   out.window.load_end = LoadAverage();
   return out;

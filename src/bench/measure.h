@@ -55,6 +55,7 @@ struct Measurement {
   std::vector<CellTimes> cells;  // rows, then questions, as asked for
   double warm_load_seconds = 0;  // of a second load
   double multiply_adds = 0;      // operations a second that the machine reaches
+  double bf16_peak = 0;          // of the bf16 unit, when the model runs on it
   double read_bandwidth = 0;     // bytes a second
 };
 

@@ -32,7 +32,8 @@ size_t Bf16Bytes(const nn::Decoder& decoder) {
   return 2 * (LinearSizeOf(decoder).weights + decoder.vocabulary() * decoder.hidden_size());
 }
 
-Value CellJson(const CellTimes& times, const LinearSize& size, const Measurement& measurement) {
+Value CellJson(const CellTimes& times, const LinearSize& size, size_t terms,
+               const Measurement& measurement) {
   const Spread spread = SpreadOf(times.seconds);
   const auto rows = static_cast<double>(times.cell.rows());
   const double operations = 2 * static_cast<double>(size.weights) * rows / spread.median;
@@ -56,19 +57,23 @@ Value CellJson(const CellTimes& times, const LinearSize& size, const Measurement
   cell.Add("tokens_per_second", Value::Float(rows / spread.median));
   cell.Add("gflops", Value::Float(operations / 1e9));
   cell.Add("share_of_multiply_adds", Value::Float(operations / measurement.multiply_adds));
+  if (measurement.bf16_peak > 0) {
+    cell.Add("share_of_bf16_unit",
+             Value::Float(operations * static_cast<double>(terms) / measurement.bf16_peak));
+  }
   cell.Add("weights_gb_per_second", Value::Float(bytes / 1e9));
   cell.Add("share_of_read_bandwidth", Value::Float(bytes / measurement.read_bandwidth));
   return cell;
 }
 
-Value CellsJson(const LinearSize& size, const Measurement& measurement) {
+Value CellsJson(const LinearSize& size, size_t terms, const Measurement& measurement) {
   double one_question = 0;
   for (const CellTimes& times : measurement.cells) {
     if (times.cell.questions == 1) one_question = SpreadOf(times.seconds).median;
   }
   Value cells = Value::Array();
   for (const CellTimes& times : measurement.cells) {
-    Value cell = CellJson(times, size, measurement);
+    Value cell = CellJson(times, size, terms, measurement);
     if (!times.cell.is_row() && one_question > 0)
       cell.Add("ratio_to_one_question",
                Value::Float(SpreadOf(times.seconds).median / one_question));
@@ -92,13 +97,19 @@ Value CallCostJson(const Measurement& measurement) {
                         {"seconds_per_token", Value::Float(line->slope)}});
 }
 
-Value MachineJson(const LinearSize& size, const Measurement& measurement) {
+Value MachineJson(const LinearSize& size, size_t terms, const Measurement& measurement) {
   const double read_seconds = static_cast<double>(size.bytes) / measurement.read_bandwidth;
-  const double row_seconds = 2 * static_cast<double>(size.weights) / measurement.multiply_adds;
-  return Value::Object({{"multiply_adds_gflops", Value::Float(measurement.multiply_adds / 1e9)},
-                        {"read_gb_per_second", Value::Float(measurement.read_bandwidth / 1e9)},
-                        {"compute_bound_from_rows",
-                         Number(static_cast<size_t>(std::floor(read_seconds / row_seconds)) + 1)}});
+  const double peak = measurement.bf16_peak > 0 ? measurement.bf16_peak / static_cast<double>(terms)
+                                                : measurement.multiply_adds;
+  const double row_seconds = 2 * static_cast<double>(size.weights) / peak;
+  Value out =
+      Value::Object({{"multiply_adds_gflops", Value::Float(measurement.multiply_adds / 1e9)}});
+  if (measurement.bf16_peak > 0)
+    out.Add("bf16_unit_gflops", Value::Float(measurement.bf16_peak / 1e9));
+  out.Add("read_gb_per_second", Value::Float(measurement.read_bandwidth / 1e9));
+  out.Add("compute_bound_from_rows",
+          Number(static_cast<size_t>(std::floor(read_seconds / row_seconds)) + 1));
+  return out;
 }
 
 Value MemoryJson(const MemoryBytes& memory, size_t bf16_bytes) {
@@ -146,6 +157,7 @@ Value ModelJson(const Bench& bench) {
 Value ReportJson(const Bench& bench, const Measurement& measurement) {
   const nn::Decoder& decoder = bench.family->decoder();
   const LinearSize size = LinearSizeOf(decoder);
+  const size_t terms = kernels::TermsOf(decoder.compute().form);
   const CellTimes& opening = measurement.cells.front();
   return Value::Object(
       {{"window", WindowJson(measurement.window)},
@@ -154,8 +166,8 @@ Value ReportJson(const Bench& bench, const Measurement& measurement) {
                                {"warm_seconds", Value::Float(measurement.warm_load_seconds)},
                                {"opening_call", Value::String(opening.cell.Name())},
                                {"opening_call_seconds", Value::Float(opening.first)}})},
-       {"machine", MachineJson(size, measurement)},
-       {"cells", CellsJson(size, measurement)},
+       {"machine", MachineJson(size, terms, measurement)},
+       {"cells", CellsJson(size, terms, measurement)},
        {"call_cost", CallCostJson(measurement)},
        {"memory", MemoryJson(measurement.memory, Bf16Bytes(decoder))}});
 }

@@ -49,12 +49,15 @@ std::string WindowText(const Value& window) {
 }
 
 std::string LimitsText(const Value& machine) {
-  return Line(
-      "limits",
-      fmt::format("{:.1f} GFLOP/s of fp32 multiply-adds, {:.1f} GB/s read; multiply-adds "
-                  "take longer from {:.0f} rows on",
-                  Number(machine, "multiply_adds_gflops"), Number(machine, "read_gb_per_second"),
-                  Number(machine, "compute_bound_from_rows")));
+  std::string unit;
+  if (machine.Find("bf16_unit_gflops") != nullptr)
+    unit = fmt::format("{:.0f} of the bf16 unit, ", Number(machine, "bf16_unit_gflops"));
+  return Line("limits",
+              fmt::format("{:.1f} GFLOP/s of fp32 multiply-adds, {}{:.1f} GB/s read; multiply-adds "
+                          "take longer from {:.0f} rows on",
+                          Number(machine, "multiply_adds_gflops"), unit,
+                          Number(machine, "read_gb_per_second"),
+                          Number(machine, "compute_bound_from_rows")));
 }
 
 std::string CellsText(const Value& cells) {
@@ -62,13 +65,15 @@ std::string CellsText(const Value& cells) {
       fmt::format("\n{:<{}}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>6}{:>6}{:>7}\n", "", kNameWidth,
                   "median", "p10", "p90", "first", "second", "tokens/s", "peak", "read", "calls");
   for (const Value& cell : cells.items()) {
+    const std::string_view share = cell.Find("share_of_bf16_unit") != nullptr
+                                       ? "share_of_bf16_unit"
+                                       : "share_of_multiply_adds";
     const auto time = [&](std::string_view key) { return ShowSeconds(Number(cell, key)); };
-    out +=
-        fmt::format("{:<{}}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9.0f}{:>4.0f} %{:>4.0f} %{:>7.0f}\n",
-                    Text(cell, "name"), kNameWidth, time("median_seconds"), time("p10_seconds"),
-                    time("p90_seconds"), time("first_seconds"), time("second_seconds"),
-                    Number(cell, "tokens_per_second"), 100 * Number(cell, "share_of_multiply_adds"),
-                    100 * Number(cell, "share_of_read_bandwidth"), Number(cell, "repeats"));
+    out += fmt::format("{:<{}}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9.0f}{:>4.0f} %{:>4.0f} %{:>7.0f}\n",
+                       Text(cell, "name"), kNameWidth, time("median_seconds"), time("p10_seconds"),
+                       time("p90_seconds"), time("first_seconds"), time("second_seconds"),
+                       Number(cell, "tokens_per_second"), 100 * Number(cell, share),
+                       100 * Number(cell, "share_of_read_bandwidth"), Number(cell, "repeats"));
   }
   return out + "\n";
 }

@@ -171,6 +171,8 @@ void AddBench(CLI::App& app, int& exit_code) {
       command->add_option("--window", arguments->options.window,
                           "name of this window; reports of one window can be compared"),
       command->add_option("--max-row", arguments->max_row, "longest row in tokens"),
+      command->add_option("--compute", arguments->options.load.compute,
+                          "how linear layers multiply: auto, f32, bf16x3, bf16x2 or bf16"),
       AddCount(*command, "--threads", kMaxThreads, arguments->options.load.threads,
                "threads (0: one per physical core that may be used)")};
   AddSwitch(*command, "--json", arguments->json, "print JSON (the default unless on a terminal)");

@@ -338,6 +338,9 @@ void AddDecide(CLI::App& app, int& exit_code) {
            "rows per pass of a sequence (0: as many as fit)");
   AddCount(*command, "--max-row", kMaxCount, arguments->load.max_row,
            "longest row in tokens (0: the family's limit)");
+  command->add_option("--compute", arguments->load.compute,
+                      "how linear layers multiply: auto (the default: bf16x3 with AMX, else f32), "
+                      "f32, bf16x3, bf16x2 or bf16");
   AddCount(*command, "--threads", kMaxThreads, arguments->load.threads,
            "threads (0: one per physical core that may be used)");
   command->callback([arguments, &exit_code] { exit_code = Decide(*arguments); });

@@ -20,7 +20,7 @@ struct FamilyRow {
 constexpr FamilyRow kFamilies[] = {
     {"d1", "lfm2_vl",
      [](const std::filesystem::path& folder, const LoadOptions& options) {
-       return d1::Load(folder, {options.max_row, options.threads});
+       return d1::Load(folder, {options.max_row, options.threads, options.compute});
      }},
 };
 

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+
 #include "assay/error.h"
+#include "kernels/bf16_unit.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu_level.cc"
@@ -41,6 +44,13 @@ int64_t MachineTargets() {
   return targets;
 }
 
+bool MachineHas(const LevelRow& row) {
+  return (MachineTargets() & row.target) != 0 && (row.level != CpuLevel::kAmx || MachineHasTiles());
+}
+
+// Two levels share the vector code of avx512; this says which of them runs.
+std::atomic<bool> tiles_allowed{true};
+
 std::string NamesOf(const std::vector<CpuLevel>& levels) {
   std::string out;
   for (const CpuLevel level : levels) {
@@ -61,7 +71,7 @@ std::string_view CpuLevelName(CpuLevel level) {
 std::vector<CpuLevel> AvailableLevels() {
   std::vector<CpuLevel> out;
   for (const LevelRow& row : kLevels) {
-    if ((MachineTargets() & row.target) != 0) out.push_back(row.level);
+    if (MachineHas(row)) out.push_back(row.level);
   }
   return out;
 }
@@ -70,12 +80,13 @@ void SelectCpuLevel(std::string_view name) {
   const std::vector<CpuLevel> available = AvailableLevels();
   for (const LevelRow& row : kLevels) {
     if (row.name != name && !(name.empty() && row.level == available.back())) continue;
-    if ((MachineTargets() & row.target) == 0) {
+    if (!MachineHas(row)) {
       throw Error(ErrorKind::kUsage, "ASSAY_CPU", fmt::format("this CPU has no {}", name),
                   fmt::format("it has {}", NamesOf(available)));
     }
     hwy::SetSupportedTargetsForTest(row.target);
     hwy::GetChosenTarget().Update(row.target);
+    tiles_allowed = row.level == CpuLevel::kAmx;
     return;
   }
   throw Error(ErrorKind::kUsage, "ASSAY_CPU", fmt::format("no CPU level is called '{}'", name),
@@ -84,6 +95,7 @@ void SelectCpuLevel(std::string_view name) {
 
 CpuLevel RunningLevel() {
   const int64_t target = HWY_DYNAMIC_DISPATCH(RunningTarget)();
+  if (target == HWY_AVX3 && tiles_allowed && MachineHasTiles()) return CpuLevel::kAmx;
   for (const LevelRow& row : kLevels) {
     if (row.target == target) return row.level;
   }

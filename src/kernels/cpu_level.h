@@ -8,9 +8,9 @@ namespace assay::kernels {
 
 // From low to high. Every level gives the makers' probabilities to the same bar; the last bits
 // differ between levels.
-enum class CpuLevel { kGeneric, kAvx2, kAvx512 };
+enum class CpuLevel { kGeneric, kAvx2, kAvx512, kAmx };
 
-// "generic", "avx2", "avx512".
+// "generic", "avx2", "avx512", "amx".
 std::string_view CpuLevelName(CpuLevel level);
 
 // The levels that this machine has, lowest first.

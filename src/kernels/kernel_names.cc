@@ -19,12 +19,15 @@ std::string_view WeightTypeName(WeightType type) {
   return "unknown";
 }
 
-std::vector<std::string> KernelNames(std::span<const WeightMatrix> weights) {
+std::vector<std::string> KernelNames(std::span<const WeightMatrix> weights,
+                                     const Compute& compute) {
   const std::string_view level = CpuLevelName(RunningLevel());
   std::vector<std::string> out;
   for (const WeightMatrix& matrix : weights) {
-    std::string name =
-        fmt::format("linear: {} f32, {} weights", level, WeightTypeName(matrix.type));
+    const bool on_unit = compute.unit != nullptr && matrix.type == WeightType::kBf16;
+    std::string name = fmt::format(
+        "linear: {} {}, {} weights", on_unit ? compute.unit->name : level,
+        ComputeFormName(on_unit ? compute.form : ComputeForm::kF32), WeightTypeName(matrix.type));
     if (std::ranges::find(out, name) == out.end()) out.push_back(std::move(name));
   }
   for (const std::string_view op : {"attention", "short conv", "rms norm"}) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/compute_form.h"
 #include "kernels/weights.h"
 
 namespace assay::kernels {
@@ -13,8 +14,9 @@ namespace assay::kernels {
 // "f32", "bf16", ...
 std::string_view WeightTypeName(WeightType type);
 
-// One entry a kernel at the CPU level in use: "linear: avx512 f32, bf16 weights". `weights` are
-// the model's linear layers; each of their types is named once.
-std::vector<std::string> KernelNames(std::span<const WeightMatrix> weights);
+// One entry a kernel at the CPU level in use: "linear: avx512 f32, bf16 weights", or "linear: amx
+// bf16x3, bf16 weights" on a bf16 unit. `weights` are the model's linear layers; each of their
+// types is named once.
+std::vector<std::string> KernelNames(std::span<const WeightMatrix> weights, const Compute& compute);
 
 }  // namespace assay::kernels

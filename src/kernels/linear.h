@@ -7,6 +7,7 @@
 
 #include "base/threads.h"
 #include "base/view.h"
+#include "kernels/compute_form.h"
 #include "kernels/weights.h"
 
 namespace assay::kernels {
@@ -34,15 +35,15 @@ enum class Epilogue {
                  // the second's is not written
 };
 
-// Linear copies its rows, each filled up with less than this many floats.
-inline constexpr size_t kMostPadding = 32;
+// Bytes of working memory that Linear takes for each row of x.
+size_t LinearRowBytes(size_t inputs, const Compute& compute);
 
 // x is [rows, inputs]. `out` may not overlap x. Each output value is one fp32 sum over the inputs
-// in an order that depends on the number of inputs and the CPU level only: not on the number of
-// rows, the other rows, threads or memory alignment. Weights are read in place, once for some
-// hundred rows.
+// in an order that depends on the number of inputs, the CPU level and the compute form only: not on
+// the number of rows, the other rows, threads or memory alignment. Weights are read in place, once
+// for some hundred rows.
 void Linear(Threads& threads, View2<const float> x, std::span<const LinearPart> parts,
-            Epilogue epilogue);
+            Epilogue epilogue, const Compute& compute = {});
 
 // The same as a plain loop with float64 sums, for tests.
 void LinearRef(View2<const float> x, std::span<const LinearPart> parts, Epilogue epilogue);

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/check.h"
+#include "kernels/aligned_array.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/peak.cc"
@@ -81,27 +82,57 @@ double Seconds(F&& work) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-}  // namespace
-
-double MultiplyAddsPeak(Threads& threads, const PeakOptions& options) {
+// Steps a second of all threads together, when each runs work(steps) at the same time.
+template <typename F>
+double BestRate(Threads& threads, const PeakOptions& options, F&& work) {
   ASSAY_CHECK(options.tries > 0 && options.seconds > 0);
   const auto seconds_of = [&](size_t steps) {
-    return Seconds([&] {
-      // Half of the sum plus a half: stays near 1, far from infinities and denormals.
-      threads.Run(threads.count(), [&](size_t) {
-        kept.store(HWY_DYNAMIC_DISPATCH(MultiplyAdds)(steps, 0.5f, 0.5f));
-      });
-    });
+    return Seconds([&] { threads.Run(threads.count(), [&](size_t) { work(steps); }); });
   };
-  size_t steps = 4096;
+  size_t steps = 256;
   double seconds = seconds_of(steps);
   while (seconds < options.seconds) {
     steps *= 2;
     seconds = seconds_of(steps);
   }
   for (size_t i = 1; i < options.tries; ++i) seconds = std::min(seconds, seconds_of(steps));
-  const size_t operations = steps * HWY_DYNAMIC_DISPATCH(OperationsPerStep)() * threads.count();
-  return static_cast<double>(operations) / seconds;
+  return static_cast<double>(steps * threads.count()) / seconds;
+}
+
+}  // namespace
+
+double MultiplyAddsPeak(Threads& threads, const PeakOptions& options) {
+  const double steps = BestRate(threads, options, [](size_t count) {
+    // Half of the sum plus a half: stays near 1, far from infinities and denormals.
+    kept.store(HWY_DYNAMIC_DISPATCH(MultiplyAdds)(count, 0.5f, 0.5f));
+  });
+  return steps * static_cast<double>(HWY_DYNAMIC_DISPATCH(OperationsPerStep)());
+}
+
+double Bf16Peak(Threads& threads, const Bf16Unit& unit, const PeakOptions& options) {
+  const double blocks = BestRate(threads, options, [&](size_t count) {
+    constexpr size_t kStripValues = kBf16Strip * kBf16Step * kBf16Chunk;
+    constexpr size_t kTileValues = kBf16StepValues * kBf16Chunk;
+    const Aligned<uint16_t> values = AlignedArray<uint16_t>(2 * (kStripValues + kTileValues));
+    std::fill_n(values.get(), 2 * (kStripValues + kTileValues), uint16_t{0x3f80});
+    const Aligned<float> sums = AlignedArray<float>(4 * kBf16Sums);
+    Bf16Block block;
+    block.strips = block.tiles = 2;
+    block.steps = kBf16Chunk;
+    block.row_bytes = kBf16Step * sizeof(uint16_t);
+    block.step_bytes = kBf16Strip * block.row_bytes;
+    for (size_t i = 0; i < 2; ++i) {
+      block.weights[i] = reinterpret_cast<const char*>(values.get() + i * kStripValues);
+      block.x[i] = values.get() + 2 * kStripValues + i * kTileValues;
+      for (size_t j = 0; j < 2; ++j) block.sums[i][j] = sums.get() + (2 * i + j) * kBf16Sums;
+    }
+    unit.begin();
+    for (size_t i = 0; i < count; ++i) unit.multiply(block);
+    unit.end();
+    kept.store(sums[0]);
+  });
+  constexpr size_t kProducts = 4 * kBf16Sums * kBf16Step * kBf16Chunk;
+  return blocks * static_cast<double>(2 * kProducts);
 }
 
 double ReadBandwidth(Threads& threads, const PeakOptions& options) {

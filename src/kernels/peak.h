@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "base/threads.h"
+#include "kernels/bf16_unit.h"
 
 namespace assay::kernels {
 
@@ -19,6 +20,9 @@ struct PeakOptions {
 // fp32 multiply-adds from registers, all threads at once, in operations (two a multiply-add) a
 // second. At the generic level a multiply-add is a product and a sum, as it is in all kernels.
 double MultiplyAddsPeak(Threads& threads, const PeakOptions& options = {});
+
+// bf16 multiply-adds of a unit on blocks that lie in the first-level cache, in the same measure.
+double Bf16Peak(Threads& threads, const Bf16Unit& unit, const PeakOptions& options = {});
 
 // Bytes that all threads together read from memory in a second.
 double ReadBandwidth(Threads& threads, const PeakOptions& options = {});

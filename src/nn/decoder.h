@@ -8,6 +8,7 @@
 
 #include "base/threads.h"
 #include "base/view.h"
+#include "kernels/compute_form.h"
 #include "kernels/weights.h"
 #include "nn/state.h"
 
@@ -45,6 +46,8 @@ class Decoder {
   virtual StateShape state_shape() const = 0;
   // Every matrix that each row is multiplied by: all linear layers, not the embedding.
   virtual std::vector<kernels::WeightMatrix> linear_weights() const = 0;
+  // How they are multiplied.
+  virtual kernels::Compute compute() const = 0;
 
   // Runs all rows of all segments. A row's result depends on its own sequence only: alone,
   // together, chunked and forked runs give the same bits. No two segments may share a State.

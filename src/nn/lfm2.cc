@@ -71,9 +71,10 @@ std::vector<WantedRow> WantedRows(const Pass& pass) {
 
 class Lfm2 final : public Decoder {
  public:
-  Lfm2(Lfm2Shape shape, Lfm2Weights weights)
+  Lfm2(Lfm2Shape shape, Lfm2Weights weights, const kernels::Compute& compute)
       : shape_(std::move(shape)),
         weights_(std::move(weights)),
+        compute_(compute),
         attention_shape_{shape_.heads, shape_.kv_heads, shape_.head_dim},
         frequencies_(kernels::RotaryFrequencies(shape_.rope_theta, shape_.head_dim)) {
     ASSAY_CHECK(weights_.layers.size() == shape_.layer_is_attention.size());
@@ -84,6 +85,7 @@ class Lfm2 final : public Decoder {
   size_t vocabulary() const override { return shape_.vocabulary; }
 
   StateShape state_shape() const override { return Lfm2StateShape(shape_); }
+  kernels::Compute compute() const override { return compute_; }
 
   std::vector<kernels::WeightMatrix> linear_weights() const override {
     std::vector<kernels::WeightMatrix> out;
@@ -155,7 +157,7 @@ class Lfm2 final : public Decoder {
     Buffer bcx(pass.rows, 3 * shape_.hidden);
     Buffer filtered(pass.rows, shape_.hidden);
     const LinearPart in{weights.in_proj, bcx.view()};
-    Linear(threads, y, std::span(&in, 1), Epilogue::kStore);
+    Linear(threads, y, std::span(&in, 1), Epilogue::kStore, compute_);
     std::vector<kernels::ShortConvPart> parts;
     for (size_t p = 0; p < pass.pieces.size(); ++p) {
       const Piece& piece = pass.pieces[p];
@@ -166,7 +168,7 @@ class Lfm2 final : public Decoder {
     const View2<const float> taps(weights.taps.data(), shape_.conv_taps, shape_.hidden);
     kernels::ShortConv(threads, taps, parts);
     const LinearPart out{weights.out_proj, h};
-    Linear(threads, filtered.view(), std::span(&out, 1), Epilogue::kAdd);
+    Linear(threads, filtered.view(), std::span(&out, 1), Epilogue::kAdd, compute_);
   }
 
   // h += out_proj(attention(rope(norm(q)), rope(norm(k)), v)); spec 2.3.
@@ -181,7 +183,7 @@ class Lfm2 final : public Decoder {
     Buffer mixed(pass.rows, q_width);
     const LinearPart qkv[] = {
         {weights.q_proj, q.view()}, {weights.k_proj, k.view()}, {weights.v_proj, v.view()}};
-    Linear(threads, y, qkv, Epilogue::kStore);
+    Linear(threads, y, qkv, Epilogue::kStore, compute_);
     NormHeads(threads, weights.q_norm, q.view());
     NormHeads(threads, weights.k_norm, k.view());
     kernels::Rotate(rotary, shape_.head_dim, q.view());
@@ -200,7 +202,7 @@ class Lfm2 final : public Decoder {
     }
     kernels::Attention(threads, attention_shape_, parts);
     const LinearPart out{weights.out_proj, h};
-    Linear(threads, mixed.view(), std::span(&out, 1), Epilogue::kAdd);
+    Linear(threads, mixed.view(), std::span(&out, 1), Epilogue::kAdd, compute_);
   }
 
   // Each head of each row is normed by itself: the same memory seen as [rows * heads, head_dim].
@@ -213,9 +215,9 @@ class Lfm2 final : public Decoder {
   void Mlp(Threads& threads, const Lfm2Layer& layer, View2<const float> y, View2<float> h) const {
     Buffer product(y.rows(), shape_.mlp);
     const LinearPart gate_up[] = {{layer.gate, product.view()}, {layer.up, {}}};
-    Linear(threads, y, gate_up, Epilogue::kSiluProduct);
+    Linear(threads, y, gate_up, Epilogue::kSiluProduct, compute_);
     const LinearPart down{layer.down, h};
-    Linear(threads, product.view(), std::span(&down, 1), Epilogue::kAdd);
+    Linear(threads, product.view(), std::span(&down, 1), Epilogue::kAdd, compute_);
   }
 
   // The last layer's MLP and the final norm, of the rows that are wanted.
@@ -239,6 +241,7 @@ class Lfm2 final : public Decoder {
 
   Lfm2Shape shape_;
   Lfm2Weights weights_;
+  kernels::Compute compute_;
   kernels::AttentionShape attention_shape_;
   std::vector<float> frequencies_;
 };
@@ -256,22 +259,22 @@ StateShape Lfm2StateShape(const Lfm2Shape& shape) {
   return state;
 }
 
-size_t Lfm2PassBytes(const Lfm2Shape& shape, size_t rows) {
+size_t Lfm2PassBytes(const Lfm2Shape& shape, size_t rows, const kernels::Compute& compute) {
   const size_t heads = SaturatingProduct(size_t{2}, SaturatingSum(shape.heads, shape.kv_heads));
   const size_t mixer = std::max(SaturatingProduct(size_t{4}, shape.hidden),
                                 SaturatingProduct(heads, shape.head_dim));
   const size_t residual = SaturatingProduct(size_t{2}, shape.hidden);
-  // The linear layer's copy of its inputs; a step more, for what it fills up.
+  // The linear layer's copy of its inputs.
   const size_t widest =
       std::max({shape.hidden, shape.mlp, SaturatingProduct(shape.heads, shape.head_dim)});
-  const size_t packed = SaturatingSum(widest, kernels::kMostPadding);
-  return SaturatingProduct(
-      rows, SaturatingSum(residual, SaturatingSum(std::max(mixer, shape.mlp), packed)),
-      sizeof(float));
+  const size_t kept = SaturatingSum(residual, std::max(mixer, shape.mlp));
+  return SaturatingProduct(rows, SaturatingSum(SaturatingProduct(kept, sizeof(float)),
+                                               kernels::LinearRowBytes(widest, compute)));
 }
 
-std::unique_ptr<Decoder> MakeLfm2(Lfm2Shape shape, Lfm2Weights weights) {
-  return std::make_unique<Lfm2>(std::move(shape), std::move(weights));
+std::unique_ptr<Decoder> MakeLfm2(Lfm2Shape shape, Lfm2Weights weights,
+                                  const kernels::Compute& compute) {
+  return std::make_unique<Lfm2>(std::move(shape), std::move(weights), compute);
 }
 
 }  // namespace assay::nn

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/compute_form.h"
 #include "kernels/weights.h"
 #include "nn/decoder.h"
 
@@ -27,7 +28,7 @@ struct Lfm2Shape {
 StateShape Lfm2StateShape(const Lfm2Shape& shape);
 // Bytes of activations that a pass of `rows` rows takes; the largest number for a shape that
 // overflows it, since shapes are asked about before they are compared with weights.
-size_t Lfm2PassBytes(const Lfm2Shape& shape, size_t rows);
+size_t Lfm2PassBytes(const Lfm2Shape& shape, size_t rows, const kernels::Compute& compute = {});
 
 // Weights borrow the checkpoint's memory; small vectors (norm gains, taps) are widened copies.
 struct Lfm2ConvWeights {
@@ -61,6 +62,7 @@ struct Lfm2Weights {
   std::vector<float> final_norm;  // [hidden]
 };
 
-std::unique_ptr<Decoder> MakeLfm2(Lfm2Shape shape, Lfm2Weights weights);
+std::unique_ptr<Decoder> MakeLfm2(Lfm2Shape shape, Lfm2Weights weights,
+                                  const kernels::Compute& compute = {});
 
 }  // namespace assay::nn

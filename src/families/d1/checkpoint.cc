@@ -210,14 +210,15 @@ nn::Lfm2Shape ShapeOf(const formats::Lfm2TextConfig& text) {
 }
 
 std::unique_ptr<nn::Decoder> MakeDecoder(const formats::Lfm2VlConfig& config,
-                                         const BoundTensors& tensors) {
+                                         const BoundTensors& tensors,
+                                         const kernels::Compute& compute) {
   nn::Lfm2Weights weights;
   weights.embedding = MatrixOf(tensors.Get("text.embedding"));
   weights.final_norm = VectorOf(tensors.Get("text.final_norm"));
   for (size_t n = 0; n < config.text.layers.size(); ++n) {
     weights.layers.push_back(LayerOf(tensors, n, config.text.layers[n]));
   }
-  return nn::MakeLfm2(ShapeOf(config.text), std::move(weights));
+  return nn::MakeLfm2(ShapeOf(config.text), std::move(weights), compute);
 }
 
 }  // namespace assay::families::d1

@@ -20,7 +20,8 @@ nn::Lfm2Shape ShapeOf(const formats::Lfm2TextConfig& text);
 
 // The decoder over the checkpoint's memory, which must outlive it.
 std::unique_ptr<nn::Decoder> MakeDecoder(const formats::Lfm2VlConfig& config,
-                                         const formats::BoundTensors& tensors);
+                                         const formats::BoundTensors& tensors,
+                                         const kernels::Compute& compute);
 
 // The rows that score option tokens: the embedding (spec 2.1, tied head).
 kernels::WeightMatrix MatrixOf(const formats::Tensor& tensor);

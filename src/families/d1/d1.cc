@@ -56,7 +56,7 @@ size_t FileBytes(const std::filesystem::path& path) {
 // What the folder's model needs to answer its longest row. Asked before anything is mapped or
 // allocated.
 MemoryNeed NeedOf(const std::filesystem::path& folder, const formats::Lfm2TextConfig& text,
-                  size_t row_limit, size_t threads) {
+                  size_t row_limit, const Options& options) {
   const nn::Lfm2Shape shape = ShapeOf(text);
   MemoryNeed need;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -67,9 +67,9 @@ MemoryNeed NeedOf(const std::filesystem::path& folder, const formats::Lfm2TextCo
   const size_t rows = std::min(pass.max_rows, row_limit);
   need.working = SaturatingSum(
       kProgramBytes, SaturatingProduct(kTokenizerFactor, FileBytes(folder / "tokenizer.json")),
-      nn::Lfm2PassBytes(shape, rows), nn::State::BytesFor(nn::Lfm2StateShape(shape), row_limit),
-      kBranchBytes, kRequestBytes);
-  need.threads = threads;
+      nn::Lfm2PassBytes(shape, rows, options.compute),
+      nn::State::BytesFor(nn::Lfm2StateShape(shape), row_limit), kBranchBytes, kRequestBytes);
+  need.threads = options.threads;
   return need;
 }
 
@@ -85,13 +85,13 @@ class D1 final : public Family {
   D1(const std::filesystem::path& folder, const Options& options)
       : config_(formats::ReadLfm2VlConfig(folder)),
         row_limit_(RowLimit(options.max_row, config_.text.max_positions)),
-        need_(RequireNeed(NeedOf(folder, config_.text, row_limit_, options.threads))),
+        need_(RequireNeed(NeedOf(folder, config_.text, row_limit_, options))),
         checkpoint_(formats::Checkpoint::Open(folder)),
         tensors_(Bind(checkpoint_, config_)),
         tokenizer_(text::Tokenizer::Load(folder / "tokenizer.json")),
         codes_([this](std::string_view text) { return tokenizer_.Encode(text); }),
         head_(MatrixOf(*checkpoint_.Find(HeadName()))),
-        decoder_(MakeDecoder(config_, tensors_)) {
+        decoder_(MakeDecoder(config_, tensors_, options.compute)) {
     CheckTokenizer();
   }
 

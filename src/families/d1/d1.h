@@ -13,6 +13,7 @@ struct Options {
   size_t max_row = 0;  // longest padded row; 0 = the maker's port's 4,096 or the model's context if
                        // that is shorter
   size_t threads = 1;  // for the prediction of memory
+  kernels::Compute compute = {};
 };
 
 // Opens a checkpoint folder. Throws Error(kModel), also when the process may not take the memory
