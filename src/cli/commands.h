@@ -7,6 +7,7 @@
 namespace assay::cli {
 
 void AddBench(CLI::App& app, int& exit_code);
+void AddCache(CLI::App& app, int& exit_code);
 void AddDecide(CLI::App& app, int& exit_code);
 void AddInspect(CLI::App& app, int& exit_code);
 

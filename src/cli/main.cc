@@ -72,6 +72,7 @@ int Run(int argc, char** argv) {
   AddDecide(app, exit_code);
   AddInspect(app, exit_code);
   AddBench(app, exit_code);
+  AddCache(app, exit_code);
   RequireKnownCommand(app, argc, argv);
   try {
     app.parse(argc, argv);

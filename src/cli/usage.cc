@@ -23,6 +23,19 @@ Error UnknownWord(const std::string& command, const std::vector<std::string>& wo
                            command));
 }
 
+// The command that was being read: "cache list" is two.
+const CLI::App& LastCommand(const CLI::App& app) {
+  const std::vector<CLI::App*> commands = app.get_subcommands();
+  return commands.empty() ? app : LastCommand(*commands.front());
+}
+
+// As it is typed after the program's name.
+std::string NameOf(const CLI::App& command) {
+  const CLI::App* parent = command.get_parent();
+  const bool nested = parent != nullptr && parent->get_parent() != nullptr;
+  return nested ? parent->get_name() + " " + command.get_name() : command.get_name();
+}
+
 // The option that an error is about: the parser says it only as the first word of its text, and of
 // a flag without the dashes.
 const CLI::Option* OptionOf(const CLI::App& command, const std::string& text) {
@@ -61,24 +74,30 @@ size_t ParseCount(const std::string& name, const std::string& text, size_t max) 
 }  // namespace
 
 Error UsageError(const CLI::App& app, const CLI::ParseError& error) {
-  const std::vector<CLI::App*> commands = app.get_subcommands();
-  const CLI::App& command = commands.empty() ? app : *commands.front();
+  const CLI::App& command = LastCommand(app);
   const std::vector<std::string> unknown = command.remaining();
   const bool missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   // An option that nobody knows explains more than what is missing because of it.
   if (!unknown.empty() && (!missing || std::any_of(unknown.begin(), unknown.end(), IsOption))) {
-    return UnknownWord(command.get_name(), unknown);
+    return UnknownWord(NameOf(command), unknown);
+  }
+  if (missing && !command.get_subcommands({}).empty()) {
+    std::string names;
+    for (const CLI::App* action : command.get_subcommands({}))
+      names += (names.empty() ? "" : " or ") + action->get_name();
+    return Error(ErrorKind::kUsage, "command line",
+                 fmt::format("{} is not told what to do", NameOf(command)), names);
   }
   if (missing) {
     return Error(ErrorKind::kUsage, "MODEL", "is missing",
-                 fmt::format("assay {} --help shows what it takes", command.get_name()));
+                 fmt::format("assay {} --help shows what it takes", NameOf(command)));
   }
   const CLI::Option* option = OptionOf(command, error.what());
   if (option != nullptr && dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     return WrongCount(*option);
   }
   return Error(ErrorKind::kUsage, "command line", error.what(),
-               fmt::format("assay {} --help shows what it takes", command.get_name()));
+               fmt::format("assay {} --help shows what it takes", NameOf(command)));
 }
 
 CLI::Option* AddCount(CLI::App& command, const std::string& name, size_t max, size_t& value,
