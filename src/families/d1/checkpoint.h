@@ -22,7 +22,4 @@ nn::Lfm2Shape ShapeOf(const formats::Lfm2TextConfig& text);
 std::unique_ptr<nn::Decoder> MakeDecoder(const formats::Lfm2VlConfig& config,
                                          const formats::BoundTensors& tensors);
 
-// The rows that score option tokens: the embedding (spec 2.1, tied head).
-kernels::WeightMatrix MatrixOf(const formats::Tensor& tensor);
-
 }  // namespace assay::families::d1
