@@ -44,6 +44,19 @@ TEST(Checkpoint, ReadsASingleFile) {
   EXPECT_THAT(checkpoint.notes(), IsEmpty());
 }
 
+// Qwen3.5's bases are published under these unusual names.
+TEST(Checkpoint, ReadsShardsWhoseNamesContainTheSuffixTwice) {
+  const TempFolder folder;
+  folder.Write("model.safetensors-00001-of-00002.safetensors", OneTensor("a", 1));
+  folder.Write("model.safetensors-00002-of-00002.safetensors", OneTensor("b", 2));
+  folder.Write(kIndex, R"({"weight_map":{"a":"model.safetensors-00001-of-00002.safetensors",
+                           "b":"model.safetensors-00002-of-00002.safetensors"}})");
+  const Checkpoint checkpoint = Checkpoint::Open(folder.path());
+  ASSERT_EQ(checkpoint.tensors().size(), 2u);
+  EXPECT_EQ(checkpoint.tensors()[1]->name, "b");
+  EXPECT_THAT(checkpoint.notes(), IsEmpty());
+}
+
 TEST(Checkpoint, TensorsOutliveAMove) {
   const TempFolder folder;
   folder.Write("a.safetensors", OneTensor("a", 1));

@@ -15,7 +15,7 @@
 #include "base/view.h"
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
-#include "kernels/aligned_array.h"
+#include "base/aligned.h"
 #include "kernels/bf16_unit.h"
 #include "kernels/weights.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/bf16.h"
-#include "kernels/aligned_array.h"
+#include "base/aligned.h"
 #include "testing/random.h"
 
 namespace assay::kernels {

@@ -13,7 +13,7 @@
 #include "base/check.h"
 #include "base/threads.h"
 #include "hwy/highway.h"
-#include "kernels/aligned_array.h"
+#include "base/aligned.h"
 #include "kernels/dot_tile-inl.h"
 
 // Weights are read where they lie, in the checkpoint: nothing is copied or kept. The inputs are

@@ -7,6 +7,8 @@
 #define ASSAY_KERNELS_MATH_INL_H_
 #endif
 
+#include <algorithm>
+
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
 
@@ -30,6 +32,46 @@ HWY_INLINE V Silu(D d, V a) {
   const V one = hn::Set(d, 1.0f);
   const V exponent = hn::Min(hn::Neg(a), hn::Set(d, 104.0f));
   return hn::Div(a, hn::Add(one, Exponential(d, exponent)));
+}
+
+// 1 / (1 + exp(-a)). Not-a-number stays one.
+template <class D, class V>
+HWY_INLINE V Sigmoid(D d, V a) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const V one = hn::Set(d, 1.0f);
+  const V exponent = hn::Min(hn::Neg(a), hn::Set(d, 104.0f));
+  const V y = hn::Div(one, hn::Add(one, Exponential(d, exponent)));
+  return hn::IfThenElse(hn::IsNaN(a), a, y);
+}
+
+// log(1 + exp(a)), and a itself above 20, as torch has it. Not-a-number stays one.
+template <class D, class V>
+HWY_INLINE V Softplus(D d, V a) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const V limit = hn::Set(d, 20.0f);
+  const V y = hn::Log1p(d, Exponential(d, hn::Min(a, limit)));
+  // The comparison is false for what is not a number.
+  return hn::IfThenElse(hn::Le(a, limit), y, a);
+}
+
+// The first `count` lanes from memory, zeros behind them; never reads further.
+template <class D>
+HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> LoadFirst(D d, const float* from, size_t count) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  if (count >= hn::Lanes(d)) return hn::LoadU(d, from);
+  HWY_ALIGN float padded[hn::MaxLanes(d)] = {};
+  std::copy_n(from, count, padded);
+  return hn::Load(d, padded);
+}
+
+// Writes the first `count` lanes.
+template <class D, class V>
+HWY_INLINE void StoreFirst(V v, D d, float* to, size_t count) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  if (count >= hn::Lanes(d)) return hn::StoreU(v, d, to);
+  HWY_ALIGN float padded[hn::MaxLanes(d)];
+  hn::Store(v, d, padded);
+  std::copy_n(padded, count, to);
 }
 
 }  // namespace assay::kernels::HWY_NAMESPACE

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "base/check.h"
-#include "kernels/aligned_array.h"
+#include "base/aligned.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/peak.cc"

@@ -54,5 +54,51 @@ TEST(RmsNorm, EpsilonCountsForFaintRows) {
   EXPECT_NEAR(out[0], 1e-4 / std::sqrt(1e-8 + 1e-5), 1e-7);
 }
 
+TEST(GatedNorm, EqualsTheReferenceAtEveryTail) {
+  Threads threads(2);
+  for (const size_t cols : {1u, 5u, 16u, 32u, 65u, 128u}) {
+    Random random(cols + 1);
+    const size_t rows = 300;
+    std::vector<float> x = random.Floats(rows * cols, 3), expected = x;
+    const std::vector<float> gain = random.Floats(cols, 2), gate = random.Floats(rows * cols, 9);
+    GatedNorm(threads, {x.data(), rows, cols}, gain, 1e-6f, {gate.data(), rows, cols});
+    GatedNormRef({expected.data(), rows, cols}, gain, 1e-6f, {gate.data(), rows, cols});
+    for (size_t i = 0; i < x.size(); ++i)
+      ASSERT_NEAR(x[i], expected[i], 1e-6 * (1 + std::abs(expected[i]))) << cols << " " << i;
+  }
+}
+
+// The rows of a wider matrix: what lies beside the heads stays.
+TEST(L2Norm, EqualsTheReferenceAndLeavesTheNeighbours) {
+  Threads threads(2);
+  for (const size_t head_dim : {1u, 3u, 16u, 33u, 128u}) {
+    Random random(head_dim);
+    const size_t rows = 90, heads = 3, width = heads * head_dim + 7;
+    std::vector<float> x = random.Floats(rows * width), expected = x;
+    L2Norm(threads, head_dim, 1e-6f, 0.25f, {x.data() + 2, rows, heads * head_dim, width});
+    L2NormRef(head_dim, 1e-6f, 0.25f, {expected.data() + 2, rows, heads * head_dim, width});
+    for (size_t i = 0; i < x.size(); ++i)
+      ASSERT_NEAR(x[i], expected[i], 1e-7) << head_dim << " " << i;
+  }
+}
+
+TEST(L2Norm, EpsilonCountsForFaintHeads) {
+  std::vector<float> x(16, 1e-4f);
+  Threads threads(1);
+  L2Norm(threads, 16, 1e-6f, 1, {x.data(), 1, 16});
+  EXPECT_NEAR(x[0], 1e-4 / std::sqrt(16e-8 + 1e-6), 1e-7);
+}
+
+TEST(L2Norm, ARowAloneHasTheBitsItHasAmongOthers) {
+  Random random(4);
+  const size_t rows = 200, cols = 256;
+  std::vector<float> x = random.Floats(rows * cols);
+  std::vector<float> alone(x.begin() + 77 * cols, x.begin() + 78 * cols);
+  Threads threads(2);
+  L2Norm(threads, 128, 1e-6f, 1, {x.data(), rows, cols});
+  L2Norm(threads, 128, 1e-6f, 1, {alone.data(), 1, cols});
+  EXPECT_TRUE(std::equal(alone.begin(), alone.end(), x.begin() + 77 * cols));
+}
+
 }  // namespace
 }  // namespace assay::kernels

@@ -9,6 +9,7 @@
 #include "kernels/rms_norm.h"
 #include "kernels/rotary.h"
 #include "kernels/short_conv.h"
+#include "nn/pass.h"
 
 namespace assay::nn {
 namespace {
@@ -16,58 +17,6 @@ namespace {
 using kernels::Epilogue;
 using kernels::Linear;
 using kernels::LinearPart;
-
-// A matrix of fp32 activations, [rows, cols].
-class Buffer {
- public:
-  Buffer(size_t rows, size_t cols) : values_(rows * cols), rows_(rows), cols_(cols) {}
-  View2<float> view() { return {values_.data(), rows_, cols_}; }
-
- private:
-  std::vector<float> values_;
-  size_t rows_;
-  size_t cols_;
-};
-
-// The pieces of one pass and where their rows lie in it.
-struct Pass {
-  std::span<Segment> segments;
-  std::span<const Piece> pieces;
-  std::vector<size_t> first_row;       // of each piece
-  std::vector<size_t> first_position;  // in its sequence, of each piece
-  size_t rows = 0;
-};
-
-Pass StartPass(std::span<Segment> segments, std::span<const Piece> pieces) {
-  Pass pass{segments, pieces, {}, {}, 0};
-  for (const Piece& piece : pieces) {
-    State& state = *segments[piece.segment].state;
-    pass.first_row.push_back(pass.rows);
-    pass.first_position.push_back(state.positions());
-    state.Extend(piece.count);
-    pass.rows += piece.count;
-  }
-  return pass;
-}
-
-struct WantedRow {
-  size_t row;        // of the pass
-  View1<float> out;  // where it goes
-};
-
-std::vector<WantedRow> WantedRows(const Pass& pass) {
-  std::vector<WantedRow> out;
-  for (size_t p = 0; p < pass.pieces.size(); ++p) {
-    const Piece& piece = pass.pieces[p];
-    const Segment& segment = pass.segments[piece.segment];
-    for (size_t w = 0; w < segment.wanted.size(); ++w) {
-      const size_t row = segment.wanted[w];
-      if (row < piece.first || row >= piece.first + piece.count) continue;
-      out.push_back({pass.first_row[p] + row - piece.first, segment.hidden[w]});
-    }
-  }
-  return out;
-}
 
 class Lfm2 final : public Decoder {
  public:
@@ -110,8 +59,8 @@ class Lfm2 final : public Decoder {
     Buffer normed(pass.rows, shape_.hidden);
     const View2<float> h = residual.view();
     const View2<float> y = normed.view();
-    const kernels::RotaryTable rotary = RotaryOf(pass);
-    Embed(pass, h);
+    const kernels::RotaryTable rotary = kernels::RotaryAt(PositionsOf(pass), frequencies_);
+    EmbedRows(pass, weights_.embedding, h);
     size_t conv_layer = 0;
     size_t attention_layer = 0;
     for (size_t n = 0; n < weights_.layers.size(); ++n) {
@@ -131,26 +80,6 @@ class Lfm2 final : public Decoder {
   }
 
  private:
-  kernels::RotaryTable RotaryOf(const Pass& pass) const {
-    std::vector<size_t> positions;
-    positions.reserve(pass.rows);
-    for (size_t p = 0; p < pass.pieces.size(); ++p) {
-      for (size_t r = 0; r < pass.pieces[p].count; ++r)
-        positions.push_back(pass.first_position[p] + r);
-    }
-    return kernels::RotaryAt(positions, frequencies_);
-  }
-
-  void Embed(const Pass& pass, View2<float> h) const {
-    size_t row = 0;
-    for (const Piece& piece : pass.pieces) {
-      for (const int32_t id : pass.segments[piece.segment].ids.subspan(piece.first, piece.count)) {
-        ASSAY_CHECK(id >= 0 && static_cast<size_t>(id) < shape_.vocabulary);
-        kernels::WidenRow(weights_.embedding, static_cast<size_t>(id), h[row++]);
-      }
-    }
-  }
-
   // h += out_proj(C * conv(B * X)); spec 2.2.
   void ConvBlock(Threads& threads, const Pass& pass, const Lfm2ConvWeights& weights, size_t layer,
                  View2<const float> y, View2<float> h) const {
@@ -227,9 +156,8 @@ class Lfm2 final : public Decoder {
     Buffer rows(wanted.size(), shape_.hidden);
     Buffer normed(wanted.size(), shape_.hidden);
     const View2<float> read = rows.view();
-    for (size_t w = 0; w < wanted.size(); ++w) {
+    for (size_t w = 0; w < wanted.size(); ++w)
       std::copy_n(h.row(wanted[w].row), shape_.hidden, read.row(w));
-    }
     const Lfm2Layer& last = weights_.layers.back();
     kernels::RmsNorm(threads, read, last.ffn_norm, shape_.norm_eps, 0, normed.view());
     Mlp(threads, last, normed.view(), read);

@@ -8,14 +8,15 @@ namespace assay::nn {
 using kernels::kPagePositions;
 
 State::State(const StateShape& shape)
-    : shape_(shape), columns_(shape.conv_layers * shape.conv_columns * shape.conv_channels, 0.0f) {}
+    : shape_(shape),
+      columns_(shape.conv_layers * shape.conv_columns * shape.conv_channels, 0.0f),
+      matrices_(shape.delta_layers * shape.delta.state_floats(), 0.0f),
+      open_rows_(shape.delta_layers * kernels::OpenChunkFloats(shape.delta, shape.delta_chunk),
+                 0.0f) {}
 
 State State::Fork() const {
-  State fork(shape_);
-  fork.positions_ = positions_;
-  fork.pages_ = pages_;
+  State fork(*this);
   if (positions_ % kPagePositions != 0) fork.pages_.back() = std::make_shared<Page>(*pages_.back());
-  fork.columns_ = columns_;
   return fork;
 }
 
@@ -44,12 +45,24 @@ View2<float> State::Columns(size_t conv_layer) {
   return {columns_.data() + conv_layer * layer_floats, shape_.conv_columns, shape_.conv_channels};
 }
 
+float* State::Matrices(size_t delta_layer) {
+  ASSAY_CHECK(delta_layer < shape_.delta_layers);
+  return matrices_.data() + delta_layer * shape_.delta.state_floats();
+}
+
+kernels::OpenChunk State::OpenRows(size_t delta_layer) {
+  ASSAY_CHECK(delta_layer < shape_.delta_layers && shape_.delta_chunk > 0);
+  const size_t floats = kernels::OpenChunkFloats(shape_.delta, shape_.delta_chunk);
+  return kernels::OpenChunkAt(shape_.delta, shape_.delta_chunk,
+                              open_rows_.data() + delta_layer * floats);
+}
+
 size_t State::bytes() const {
-  return (pages_.size() * shape_.page_floats() + columns_.size()) * sizeof(float);
+  return (pages_.size() * shape_.page_floats() + fixed_floats()) * sizeof(float);
 }
 
 size_t State::own_bytes() const {
-  size_t floats = columns_.size();
+  size_t floats = fixed_floats();
   for (const auto& page : pages_) floats += page.use_count() == 1 ? page->size() : 0;
   return floats * sizeof(float);
 }
@@ -61,7 +74,14 @@ size_t State::BytesFor(const StateShape& shape, size_t positions) {
                         shape.attention.head_dim, kPagePositions);
   const size_t columns =
       SaturatingProduct(shape.conv_layers, shape.conv_columns, shape.conv_channels);
-  return SaturatingProduct(SaturatingSum(kept, columns), sizeof(float));
+  const kernels::DeltaShape& delta = shape.delta;
+  const size_t values = SaturatingProduct(delta.value_heads, delta.value_dim);
+  const size_t matrices = SaturatingProduct(values, delta.key_dim);
+  const size_t open_row =
+      SaturatingSum(SaturatingProduct(delta.key_heads, delta.key_dim), values, delta.value_heads);
+  const size_t rules = SaturatingProduct(
+      shape.delta_layers, SaturatingSum(matrices, SaturatingProduct(shape.delta_chunk, open_row)));
+  return SaturatingProduct(SaturatingSum(kept, columns, rules), sizeof(float));
 }
 
 }  // namespace assay::nn

@@ -63,5 +63,47 @@ TEST(State, LayersDoNotOverlap) {
   EXPECT_EQ(state.Columns(1).data(), state.Columns(0).data() + 10);
 }
 
+// A decoder with delta-rule layers: 2 key heads and 4 value heads of 16, chunks of 32.
+StateShape DeltaShape() {
+  StateShape shape = Shape();
+  shape.delta_layers = 2;
+  shape.delta = {2, 4, 16, 16};
+  shape.delta_chunk = 32;
+  return shape;
+}
+
+TEST(State, CountsMatricesAndOpenRows) {
+  State state(DeltaShape());
+  state.Extend(70);
+  const size_t fixed = 30 + 2 * (4 * 16 * 16) + 2 * 32 * (2 * 16 + 4 * 16 + 4);
+  EXPECT_EQ(state.bytes(), (2 * Shape().page_floats() + fixed) * sizeof(float));
+  EXPECT_EQ(state.own_bytes(), state.bytes());
+  EXPECT_EQ(State::BytesFor(DeltaShape(), 70), state.bytes());
+  const State fork = state.Fork();
+  EXPECT_EQ(fork.own_bytes(), (Shape().page_floats() + fixed) * sizeof(float));
+}
+
+TEST(State, AForkHasMatricesAndOpenRowsOfItsOwn) {
+  State parent(DeltaShape());
+  parent.Matrices(1)[1023] = 1;
+  parent.OpenRows(1).g[31][3] = 1;
+  State fork = parent.Fork();
+  EXPECT_EQ(fork.Matrices(1)[1023], 1);
+  EXPECT_EQ(fork.OpenRows(1).g[31][3], 1);
+  fork.Matrices(1)[1023] = 2;
+  fork.OpenRows(1).g[31][3] = 2;
+  EXPECT_EQ(parent.Matrices(1)[1023], 1);
+  EXPECT_EQ(parent.OpenRows(1).g[31][3], 1);
+  EXPECT_EQ(parent.Matrices(1), parent.Matrices(0) + 4 * 16 * 16);
+  EXPECT_EQ(parent.OpenRows(1).keys.data(), &parent.OpenRows(0).g[31][3] + 1);
+  EXPECT_EQ(parent.OpenRows(1).deltas.data(), &parent.OpenRows(1).keys[31][31] + 1);
+}
+
+TEST(State, MatricesThatOverflowNeedTheLargestNumberOfBytes) {
+  StateShape shape = DeltaShape();
+  shape.delta = {1, size_t{1} << 40, size_t{1} << 40, 16};
+  EXPECT_EQ(State::BytesFor(shape, 1), std::numeric_limits<size_t>::max());
+}
+
 }  // namespace
 }  // namespace assay::nn

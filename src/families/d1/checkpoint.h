@@ -23,7 +23,4 @@ std::unique_ptr<nn::Decoder> MakeDecoder(const formats::Lfm2VlConfig& config,
                                          const formats::BoundTensors& tensors,
                                          const kernels::Compute& compute);
 
-// The rows that score option tokens: the embedding (spec 2.1, tied head).
-kernels::WeightMatrix MatrixOf(const formats::Tensor& tensor);
-
 }  // namespace assay::families::d1

@@ -9,6 +9,7 @@
 #include "families/d1/codes.h"
 #include "families/d1/prompt.h"
 #include "families/readout.h"
+#include "families/tensors.h"
 #include "formats/config_parts.h"
 #include "text/tokenizer.h"
 
