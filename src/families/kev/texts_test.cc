@@ -1,0 +1,1 @@
+#include "families/kev/texts.h"
