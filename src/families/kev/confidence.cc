@@ -44,4 +44,9 @@ double ScoreConfidence(std::span<const double> probabilities) {
   return std::max(0.0, 1 - CompensatedSum(from_mode) / spread);
 }
 
+double Confidence(std::string_view kind, std::span<const double> probabilities) {
+  ASSAY_CHECK(kind == "choice" || kind == "score");
+  return kind == "score" ? ScoreConfidence(probabilities) : ChoiceConfidence(probabilities);
+}
+
 }  // namespace assay::families::kev

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 namespace assay::families::kev {
 
@@ -11,5 +12,7 @@ double ChoiceConfidence(std::span<const double> probabilities);
 // A score: 1 - (mean distance from the first largest level) / (mean distance of all levels from
 // their middle), at least 0; 1 for one level.
 double ScoreConfidence(std::span<const double> probabilities);
+// Family::Confidence: the rule of a "choice" or a "score". A noul has none.
+double Confidence(std::string_view kind, std::span<const double> probabilities);
 
 }  // namespace assay::families::kev

@@ -25,8 +25,8 @@ TEST(KevConfidence, AScoreIsSureByItsSpread) {
   // Spread 0.25 + 0.25 = 0.5; the levels are 2/3 from their middle on average.
   EXPECT_DOUBLE_EQ(Score({0.25, 0.5, 0.25}), 0.25);
   EXPECT_EQ(Score({0.5, 0, 0.5}), 0);  // spread 1 is past 2/3: never below zero
-  // The first of equals is the mode: spread 0.4 * 1 + 0.2 * 2.
-  EXPECT_DOUBLE_EQ(Score({0.4, 0.4, 0.2}), 1 - 0.8 / (2.0 / 3) < 0 ? 0 : 1 - 0.8 / (2.0 / 3));
+  // The first of equals is the mode: spread 0.45 * 1 + 0.1 * 2, where the second has 0.45 + 0.1.
+  EXPECT_DOUBLE_EQ(Score({0.45, 0.45, 0.1}), 1 - 0.65 / (2.0 / 3));
   EXPECT_DOUBLE_EQ(Score({0.1, 0.2, 0.4, 0.3}), 1 - (0.1 * 2 + 0.2 + 0.3) / 1);
 }
 

@@ -13,7 +13,7 @@
 namespace assay::families::kev {
 
 struct TextOptions {
-  Limits limits;
+  Limits limits = {};
   bool date_facts = false;  // spec kev 4.6
 };
 
