@@ -16,8 +16,7 @@ using families::EncodedRequest;
 using json::Value;
 
 const KevTexts& Kev() {
-  static const KevTexts family(
-      text::Tokenizer::Load(kSource / "tests/data/kev/tokenizer.json"));
+  static const KevTexts family(text::Tokenizer::Load(kSource / "tests/data/kev/tokenizer.json"));
   return family;
 }
 

@@ -45,7 +45,7 @@ class KevTexts final : public families::Family {
 
   const nn::Decoder& decoder() const override { std::abort(); }
   families::EncodedRequest Encode(const json::Value& request,
-                        const families::EncodeOptions& /*options*/) const override {
+                                  const families::EncodeOptions& /*options*/) const override {
     return texts_.Encode(request);
   }
   std::vector<int32_t> EncodeState(const json::Value& request,
@@ -56,12 +56,15 @@ class KevTexts final : public families::Family {
                          View2<const float> /*hidden*/) const override {
     std::abort();
   }
-  double Confidence(const families::EncodedQuestion& question, const std::vector<double>& p) const override {
+  double Confidence(const families::EncodedQuestion& question,
+                    const std::vector<double>& p) const override {
     return families::kev::Confidence(question.kind, p);
   }
   size_t YesOption() const override { return 1; }
   bool LegendFirst() const override { return true; }
-  size_t OutputTokens(const json::Value& answers) const override { return texts_.OutputTokens(answers); }
+  size_t OutputTokens(const json::Value& answers) const override {
+    return texts_.OutputTokens(answers);
+  }
   families::ModelDescription Describe(bool /*hashes*/) const override { return {}; }
 
  private:

@@ -180,15 +180,15 @@ std::string Quote(std::string_view text) {
   return out;
 }
 
-std::string PrintPython(const Value& value) { 
+std::string PrintPython(const Value& value) {
   return Printer<std::string>(Layout::kIndented).Print(value);
 }
 
-size_t PrintedBytes(const Value& value) { 
+size_t PrintedBytes(const Value& value) {
   return Printer<Counter>(Layout::kIndented).Print(value).bytes();
 }
 
-std::string PrintCompact(const Value& value) { 
+std::string PrintCompact(const Value& value) {
   return Printer<std::string>(Layout::kCompact).Print(value);
 }
 

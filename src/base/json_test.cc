@@ -28,9 +28,9 @@ TEST(Json, KeepsKeyOrderAndPrintsAsPython) {
 
 TEST(Json, AsciiIsWhatJsonDumpsPrintsWithoutArguments) {
   // Read back by CPython 3.11's json.dumps.
-  EXPECT_EQ(PrintPythonAscii(Read(
-                R"({"a\u00e9":[1,2.5,-0.0,null,true,false],"\ud83d\ude00\uffff":{},"e":[],)"
-                R"("q":"\"\\/\u007f\u0001\n\u2028 ~"})")),
+  EXPECT_EQ(PrintPythonAscii(
+                Read(R"({"a\u00e9":[1,2.5,-0.0,null,true,false],"\ud83d\ude00\uffff":{},"e":[],)"
+                     R"("q":"\"\\/\u007f\u0001\n\u2028 ~"})")),
             R"({"a\u00e9": [1, 2.5, -0.0, null, true, false], "\ud83d\ude00\uffff": {}, "e": [], )"
             R"("q": "\"\\/\u007f\u0001\n\u2028 ~"})");
   EXPECT_EQ(PrintPythonAscii(Read("\"x\"")), "\"x\"");

@@ -44,8 +44,7 @@ PythonRandom::PythonRandom(std::string_view seed) {
 void PythonRandom::SeedOne(uint32_t seed) {
   state_[0] = seed;
   for (size_t i = 1; i < kWords; ++i) {
-    state_[i] =
-        1812433253U * (state_[i - 1] ^ (state_[i - 1] >> 30)) + static_cast<uint32_t>(i);
+    state_[i] = 1812433253U * (state_[i - 1] ^ (state_[i - 1] >> 30)) + static_cast<uint32_t>(i);
   }
 }
 
@@ -77,8 +76,7 @@ void PythonRandom::SeedArray(std::span<const uint32_t> key) {
 void PythonRandom::Refill() {
   constexpr size_t kShift = 397;
   for (size_t i = 0; i < kWords; ++i) {
-    const uint32_t y =
-        (state_[i] & 0x80000000U) | (state_[(i + 1) % kWords] & 0x7FFFFFFFU);
+    const uint32_t y = (state_[i] & 0x80000000U) | (state_[(i + 1) % kWords] & 0x7FFFFFFFU);
     state_[i] = state_[(i + kShift) % kWords] ^ (y >> 1) ^ ((y & 1U) != 0 ? 0x9908B0DFU : 0U);
   }
   next_ = 0;

@@ -259,12 +259,9 @@ TEST(Trace, NumbersReadBackToTheSameDouble) {
 
 TEST(Answers, KevRoundingStartsFromFp32Probabilities) {
   // In fp32 each of these lies on the other side of a half than in float64.
-  constexpr std::pair<double, std::string_view> kCases[] = {{5e-05, "0.0"},
-                                                            {0.99995, "0.9999"},
-                                                            {0.33335, "0.3334"},
-                                                            {0.06255, "0.0626"},
-                                                            {0.18745, "0.1875"},
-                                                            {1.0, "1.0"}};
+  constexpr std::pair<double, std::string_view> kCases[] = {
+      {5e-05, "0.0"},      {0.99995, "0.9999"}, {0.33335, "0.3334"},
+      {0.06255, "0.0626"}, {0.18745, "0.1875"}, {1.0, "1.0"}};
   for (const auto& [p, printed] : kCases) {
     EncodedRequest request;
     request.questions = {QuestionOf("q", "noul", {"no", "yes"})};
@@ -286,10 +283,10 @@ TEST(Answers, KevValuesAreComputedInFloat64) {
   request.questions[0].legend = {json::Value::String("x"), json::Value::String("y"),
                                  json::Value::String("z")};
   // Their mean level is 1.2900499999523163, and 1.29005 in fp32.
-  const Answers answers = MakeAnswers(
-      FakeFamily(), "m", std::move(request),
-      {ResultOf({0.23517785966396332, 0.23959431052207947, 0.5252278447151184}),
-       ResultOf({0.5, 0.5 + 1e-12})});
+  const Answers answers =
+      MakeAnswers(FakeFamily(), "m", std::move(request),
+                  {ResultOf({0.23517785966396332, 0.23959431052207947, 0.5252278447151184}),
+                   ResultOf({0.5, 0.5 + 1e-12})});
   const json::Value root =
       json::Parse(answers.ToJson({Rounding::Mode::kKev, 0}, true), ErrorKind::kRequest, "m");
   EXPECT_EQ(root.Find("answers")->Find("s")->Find("score")->number(), 1.29);
@@ -306,12 +303,13 @@ TEST(Answers, AFamilyMayPrintTheLegendFirstAndCountTokens) {
   request.questions[0].legend = {json::Value::String("low"), json::Value::String("high")};
   const Answers answers = MakeAnswers(family, "m", std::move(request),
                                       {ResultOf({0.25, 0.75}), ResultOf({0.87654321, 0.12345679})});
-  EXPECT_EQ(answers.ToJson({Rounding::Mode::kDigits, 2}, true),
-            "{\"model\":\"m\",\"answers\":{\"h\u00f6w\":{\"type\":\"score\",\"score\":0.75,"
-            "\"legend\":{\"0\":\"low\",\"1\":\"high\"},\"probabilities\":{\"0\":0.25,\"1\":0.75},"
-            "\"confidence\":0.38},\"team\":{\"type\":\"choice\",\"choice\":\"a\",\"confidence\":0.44,"
-            "\"probabilities\":{\"a\":0.88,\"b\":0.12}}},"
-            "\"usage\":{\"input_tokens\":5,\"output_tokens\":255}}");
+  EXPECT_EQ(
+      answers.ToJson({Rounding::Mode::kDigits, 2}, true),
+      "{\"model\":\"m\",\"answers\":{\"h\u00f6w\":{\"type\":\"score\",\"score\":0.75,"
+      "\"legend\":{\"0\":\"low\",\"1\":\"high\"},\"probabilities\":{\"0\":0.25,\"1\":0.75},"
+      "\"confidence\":0.38},\"team\":{\"type\":\"choice\",\"choice\":\"a\",\"confidence\":0.44,"
+      "\"probabilities\":{\"a\":0.88,\"b\":0.12}}},"
+      "\"usage\":{\"input_tokens\":5,\"output_tokens\":255}}");
   // As the maker's server rounds, whatever is printed here.
   EXPECT_EQ(family.counted,
             R"({"h\u00f6w": {"type": "score", "score": 0.75, "legend": {"0": "low", "1": "high"}, )"
@@ -326,12 +324,14 @@ TEST(Trace, SaysWhereOptionsAreRead) {
   request.trunk_ids = {1, 2};
   request.questions = {QuestionOf("q", "noul", {"false", "true"})};
   request.questions[0].wanted = {0, 1, 2};
-  const Answers answers = MakeAnswers(FakeFamily(), "m", std::move(request), {ResultOf({0.5, 0.5})});
+  const Answers answers =
+      MakeAnswers(FakeFamily(), "m", std::move(request), {ResultOf({0.5, 0.5})});
   const json::Value line = json::Parse(answers.TraceLine(0, "1"), ErrorKind::kRequest, "trace");
   EXPECT_THAT(IntegersOf(*line.Find("marks")), ElementsAre(2, 3));
   EXPECT_EQ(line.Find("slot")->int64(), 4);
-  EXPECT_EQ(json::Parse(ThreeAnswers().TraceLine(0, "1"), ErrorKind::kRequest, "trace").Find("marks"),
-            nullptr);
+  EXPECT_EQ(
+      json::Parse(ThreeAnswers().TraceLine(0, "1"), ErrorKind::kRequest, "trace").Find("marks"),
+      nullptr);
 }
 
 TEST(Answers, WhatIsNoNumberIsNeverPrinted) {

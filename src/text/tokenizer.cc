@@ -12,6 +12,7 @@
 #include "text/bpe.h"
 #include "text/nfc.h"
 #include "text/pretokenizer.h"
+#include "text/tokenizer_config.h"
 #include "text/tokenizer_json.h"
 
 namespace assay::text {
@@ -238,6 +239,10 @@ Tokenizer Tokenizer::FromJson(std::string_view json, std::string_view name,
                               const TokenizerOptions& options) {
   TokenizerSource source = ReadTokenizerJson(json, name);
   source.split = SplitOf(source, options.split, name);
+  if (!options.config.empty()) {
+    constexpr std::string_view kConfig = "tokenizer_config.json";
+    AddListedTokens(ReadAddedTokensDecoder(options.config, kConfig), source.added, kConfig);
+  }
   return Tokenizer(std::make_shared<const Tables>(source, name));
 }
 

@@ -23,6 +23,9 @@ struct TokenizerOptions {
   // Another one than kAsWritten: the file must have one of the two Qwen patterns, since the two are
   // the only ones of which it is known what the exchange means.
   SplitPattern split = SplitPattern::kAsWritten;
+  // The text of the tokenizer_config.json beside the file, or nothing. Added tokens that only it
+  // lists are added, as transformers does.
+  std::string config = {};
 };
 
 // Immutable; one object may be used by any number of threads at a time. Copies share their tables.

@@ -222,7 +222,7 @@ TEST(Tokenizer, TheQwenPatternsCanBeExchanged) {
     json.replace(at, std::string_view(from).size(), to);
   }
   const Tokenizer base = Tokenizer::FromJson(json, "base.json");
-  const std::string marks = "don\u0301t, wo\u0338n't, IT\u0332'S, s\u0361t";
+  const std::string marks = "we\u0336've q\u0323";
   EXPECT_NE(base.Encode(marks), written.Encode(marks));
   EXPECT_EQ(qwen2.Encode(marks), written.Encode(marks));
   EXPECT_EQ(qwen35.Encode(marks), base.Encode(marks));

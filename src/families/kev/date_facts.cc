@@ -94,7 +94,8 @@ std::vector<Date> FindDates(std::string_view text) {
   std::unordered_set<std::string_view> seen;
   bool inside_word = false;  // the character before `at` belongs to a word
   for (size_t at = 0; at < text.size();) {
-    const bool may_start = !inside_word && (IsDigit(text[at]) || (text[at] >= 'A' && text[at] <= 'Z'));
+    const bool may_start =
+        !inside_word && (IsDigit(text[at]) || (text[at] >= 'A' && text[at] <= 'Z'));
     DateReader reader(text.substr(at));
     const size_t bytes = may_start ? reader.Read() : 0;
     if (bytes == 0) {

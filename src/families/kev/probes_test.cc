@@ -48,8 +48,7 @@ TEST(Permute, TheVectorsOfTheSpecification) {
 
 TEST(Permute, OnlyAnExistingChoiceHasOrders) {
   for (const std::string_view question : {"ok", "none", "bad", ""}) {
-    EXPECT_EQ(Refusal(question, 6, "0"),
-              "question: question must be an existing choice question")
+    EXPECT_EQ(Refusal(question, 6, "0"), "question: question must be an existing choice question")
         << question;
   }
   EXPECT_EQ(Refusal("team", 0, "0"), "n_perm: is 0");

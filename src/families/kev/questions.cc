@@ -124,8 +124,7 @@ Request ReadRequest(const Value& request, const ReadOptions& options) {
   if (!questions->is_object()) Refuse("questions", Is(*questions), kHint);
   if (questions->members().empty()) Refuse("questions", "is empty", kHint);
   for (const auto& [name, question] : questions->members())
-    out.questions.push_back(
-        QuestionReader(fmt::format("questions.{}", name)).Read(name, question));
+    out.questions.push_back(QuestionReader(fmt::format("questions.{}", name)).Read(name, question));
   return out;
 }
 

@@ -71,8 +71,7 @@ TEST(KevQuestions, InstructionsAreAnyJsonOrNone) {
   EXPECT_EQ(ReadOne(R"({"type":"noul"})").instructions, "");
   EXPECT_EQ(ReadOne(R"({"type":"noul","instructions":null})").instructions, "");
   EXPECT_EQ(ReadOne(R"({"type":"noul","instructions":1e2})").instructions, "100.0");
-  EXPECT_EQ(ReadOne(R"({"type":"noul","instructions":{"a":[true]}})").instructions,
-            "a:\n  - True");
+  EXPECT_EQ(ReadOne(R"({"type":"noul","instructions":{"a":[true]}})").instructions, "a:\n  - True");
 }
 
 TEST(KevQuestions, TheStateIsAnyJson) {

@@ -32,10 +32,9 @@ TEST(KevRender, TheTableOfTheSpecification) {
 }
 
 TEST(KevRender, NumbersAreWhatPythonsStrWrites) {
-  EXPECT_EQ(
-      Rendered("[1250.0,1e-7,1e16,-0.0,-0,1e22,0.1,12345678901234567890123,5e-324,1E2,1e15]"),
-      "- 1250.0\n- 1e-07\n- 1e+16\n- -0.0\n- 0\n- 1e+22\n- 0.1\n- 12345678901234567890123\n- "
-      "5e-324\n- 100.0\n- 1000000000000000.0");
+  EXPECT_EQ(Rendered("[1250.0,1e-7,1e16,-0.0,-0,1e22,0.1,12345678901234567890123,5e-324,1E2,1e15]"),
+            "- 1250.0\n- 1e-07\n- 1e+16\n- -0.0\n- 0\n- 1e+22\n- 0.1\n- 12345678901234567890123\n- "
+            "5e-324\n- 100.0\n- 1000000000000000.0");
   EXPECT_EQ(Rendered("true"), "True");
   EXPECT_EQ(Rendered("null"), "");
 }
@@ -43,8 +42,8 @@ TEST(KevRender, NumbersAreWhatPythonsStrWrites) {
 // What Python's str.lstrip() takes off the front of an item's whole text, and nothing else.
 TEST(KevRender, AnItemLosesTheSpaceInFront) {
   EXPECT_EQ(Rendered("[\"\\u3000\\u001c\\u0085\\u00a0\\u2028 x \"]"), "- x ");
-  EXPECT_EQ(Rendered("[\"\\u200b x\"]"), "- \u200b x");    // no white space to Python
-  EXPECT_EQ(Rendered("[\" \\n \", \"y\"]"), "- \n- y");    // nothing but space
+  EXPECT_EQ(Rendered("[\"\\u200b x\"]"), "- \u200b x");  // no white space to Python
+  EXPECT_EQ(Rendered("[\" \\n \", \"y\"]"), "- \n- y");  // nothing but space
   EXPECT_EQ(Rendered(R"([{"  ":1,"  b":2}])"), "- : 1\n    b: 2");
   EXPECT_EQ(Rendered(R"([{" ":[" x"]}])"), "- :\n    - x");
   EXPECT_EQ(Rendered(R"([{"":null}])"), "- : ");

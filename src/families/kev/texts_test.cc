@@ -26,10 +26,10 @@ json::Value Parse(std::string_view text) {
 }
 
 const json::Value& Ticket() {
-  static const json::Value value = Parse(
-      R"({"state":"Late.","questions":{"u":{"type":"noul","instructions":"Now?"},)"
-      R"("t":{"type":"choice","criteria":{"a":"x","b":null}},)"
-      R"("s":{"type":"score","criteria":["low",{"k":1},null]}}})");
+  static const json::Value value =
+      Parse(R"({"state":"Late.","questions":{"u":{"type":"noul","instructions":"Now?"},)"
+            R"("t":{"type":"choice","criteria":{"a":"x","b":null}},)"
+            R"("s":{"type":"score","criteria":["low",{"k":1},null]}}})");
   return value;
 }
 
