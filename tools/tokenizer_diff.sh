@@ -15,11 +15,7 @@ if ! cmp -s tools/requirements-tokenizer.txt "$venv/installed.txt"; then
 fi
 
 files=build/tokenizers
-for ranks in 8192 all; do
-  [ -f "$files/$ranks/kev/tokenizer.json" ] ||
-    { "$venv/bin/python" tools/kev_tokenizers.py --ranks "$ranks" --out "$files/$ranks.part" &&
-      mv "$files/$ranks.part" "$files/$ranks"; }
-done
+tools/kev_tokenizers.sh
 
 tiny=tests/data/d1_tiny/tokenizer.json
 if [ "${1:-}" = --cost ]; then

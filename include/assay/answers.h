@@ -13,7 +13,8 @@ namespace assay {
 struct Rounding {
   enum class Mode {
     kNone,    // shortest digits that read back to the same double
-    kKev,     // to fp32 first, then four decimals: what the Kev server prints
+    kKev,     // what the Kev server prints: everything from the probabilities in fp32, then as
+              // Python's round(x, 4)
     kDigits,  // `digits` decimals, as Python's round()
   };
   Mode mode = Mode::kNone;

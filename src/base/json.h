@@ -90,6 +90,9 @@ std::string PrintPython(const Value& value);
 size_t PrintedBytes(const Value& value);
 // The same spelling of numbers and strings on one line, without spaces.
 std::string PrintCompact(const Value& value);
+// json.dumps(value): one line, ", " and ": ", everything outside of ASCII escaped (spec kev 5).
+// Texts must be UTF-8.
+std::string PrintPythonAscii(const Value& value);
 // repr(float) of Python: shortest digits that read back. Not a JSON number when not finite.
 std::string PythonFloat(double value);
 // `text` as a JSON string with its quotes, escaped as json.dumps(ensure_ascii=False) escapes.

@@ -3,8 +3,10 @@
 
 #include <charconv>
 #include <cmath>
+#include <type_traits>
 
 #include "base/json.h"
+#include "base/utf8.h"
 
 namespace assay::json {
 namespace {
@@ -46,11 +48,36 @@ void AppendQuoted(std::string_view text, Out& out) {
   out += '"';
 }
 
-// One layout: with `pretty`, a line per item and ": " after keys; without, neither.
+enum class Layout {
+  kIndented,  // a line per item, ": " after keys
+  kCompact,   // neither
+  kSpaced,    // one line, ", " and ": ": json.dumps without arguments, which also escapes what is
+              // not ASCII
+};
+
+// As AppendQuoted, with everything outside of printable ASCII as \uXXXX, in pairs past U+FFFF. The
+// text is UTF-8 (a parsed or checked one).
+void AppendAscii(std::string_view text, std::string& out) {
+  std::string quoted;
+  AppendQuoted(text, quoted);
+  for (size_t at = 0; at < quoted.size();) {
+    const Utf8Char next = DecodeUtf8(quoted, at);
+    at += next.bytes;
+    if (next.code < 0x7F) {
+      out += static_cast<char>(next.code);
+    } else if (next.code <= 0xFFFF) {
+      out += fmt::format("\\u{:04x}", static_cast<uint32_t>(next.code));
+    } else {
+      const auto rest = static_cast<uint32_t>(next.code) - 0x10000;
+      out += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (rest >> 10), 0xDC00 + (rest & 0x3FF));
+    }
+  }
+}
+
 template <typename Out>
 class Printer {
  public:
-  explicit Printer(bool pretty) : pretty_(pretty) {}
+  explicit Printer(Layout layout) : layout_(layout) {}
 
   Out Print(const Value& value) {
     Append(value, 0);
@@ -59,7 +86,7 @@ class Printer {
 
  private:
   void Break(int depth) {
-    if (!pretty_) return;
+    if (layout_ != Layout::kIndented) return;
     out_ += '\n';
     out_.append(static_cast<size_t>(depth) * kIndent, ' ');
   }
@@ -70,17 +97,26 @@ class Printer {
       case Kind::kBool: out_ += value.boolean() ? "true" : "false"; break;
       case Kind::kInteger: out_ += value.digits(); break;
       case Kind::kFloat: out_ += PythonFloat(value.number()); break;
-      case Kind::kString: AppendQuoted(value.string(), out_); break;
+      case Kind::kString: AppendString(value.string()); break;
       case Kind::kArray: AppendArray(value, depth); break;
       case Kind::kObject: AppendObject(value, depth); break;
     }
+  }
+
+  void AppendComma() { out_ += layout_ == Layout::kSpaced ? ", " : ","; }
+
+  void AppendString(std::string_view text) {
+    if constexpr (std::is_same_v<Out, std::string>) {
+      if (layout_ == Layout::kSpaced) return AppendAscii(text, out_);
+    }
+    AppendQuoted(text, out_);
   }
 
   void AppendArray(const Value& value, int depth) {
     out_ += '[';
     bool first = true;
     for (const Value& item : value.items()) {
-      if (!first) out_ += ',';
+      if (!first) AppendComma();
       first = false;
       Break(depth + 1);
       Append(item, depth + 1);
@@ -93,18 +129,18 @@ class Printer {
     out_ += '{';
     bool first = true;
     for (const auto& [key, member] : value.members()) {
-      if (!first) out_ += ',';
+      if (!first) AppendComma();
       first = false;
       Break(depth + 1);
-      AppendQuoted(key, out_);
-      out_ += pretty_ ? ": " : ":";
+      AppendString(key);
+      out_ += layout_ == Layout::kCompact ? ":" : ": ";
       Append(member, depth + 1);
     }
     if (!first) Break(depth);
     out_ += '}';
   }
 
-  bool pretty_;
+  Layout layout_;
   Out out_;
 };
 
@@ -144,10 +180,20 @@ std::string Quote(std::string_view text) {
   return out;
 }
 
-std::string PrintPython(const Value& value) { return Printer<std::string>(true).Print(value); }
+std::string PrintPython(const Value& value) {
+  return Printer<std::string>(Layout::kIndented).Print(value);
+}
 
-size_t PrintedBytes(const Value& value) { return Printer<Counter>(true).Print(value).bytes(); }
+size_t PrintedBytes(const Value& value) {
+  return Printer<Counter>(Layout::kIndented).Print(value).bytes();
+}
 
-std::string PrintCompact(const Value& value) { return Printer<std::string>(false).Print(value); }
+std::string PrintCompact(const Value& value) {
+  return Printer<std::string>(Layout::kCompact).Print(value);
+}
+
+std::string PrintPythonAscii(const Value& value) {
+  return Printer<std::string>(Layout::kSpaced).Print(value);
+}
 
 }  // namespace assay::json

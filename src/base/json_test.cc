@@ -26,6 +26,16 @@ TEST(Json, KeepsKeyOrderAndPrintsAsPython) {
             "    \"e\": null,\n    \"f\": true\n  }\n}");
 }
 
+TEST(Json, AsciiIsWhatJsonDumpsPrintsWithoutArguments) {
+  // Read back by CPython 3.11's json.dumps.
+  EXPECT_EQ(PrintPythonAscii(
+                Read(R"({"a\u00e9":[1,2.5,-0.0,null,true,false],"\ud83d\ude00\uffff":{},"e":[],)"
+                     R"("q":"\"\\/\u007f\u0001\n\u2028 ~"})")),
+            R"({"a\u00e9": [1, 2.5, -0.0, null, true, false], "\ud83d\ude00\uffff": {}, "e": [], )"
+            R"("q": "\"\\/\u007f\u0001\n\u2028 ~"})");
+  EXPECT_EQ(PrintPythonAscii(Read("\"x\"")), "\"x\"");
+}
+
 TEST(Json, RepeatedKeysKeepFirstPlaceAndLastValue) {
   EXPECT_EQ(PrintCompact(Read(R"({"a":1,"b":2,"a":{"x":1,"y":2,"x":[3]},"\u0062":"last"})")),
             R"({"a":{"x":[3],"y":2},"b":"last"})");

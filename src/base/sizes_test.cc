@@ -26,5 +26,13 @@ TEST(Sizes, OverflowGivesTheLargestWhateverFollows) {
 
 TEST(Sizes, NothingOfAnythingIsNothing) { EXPECT_EQ(SaturatingProduct(kBig, kBig, size_t{0}), 0u); }
 
+TEST(Sizes, GroupsOfThreeDigits) {
+  EXPECT_EQ(Grouped(0), "0");
+  EXPECT_EQ(Grouped(999), "999");
+  EXPECT_EQ(Grouped(1000), "1,000");
+  EXPECT_EQ(Grouped(65537), "65,537");
+  EXPECT_EQ(Grouped(27131904), "27,131,904");
+}
+
 }  // namespace
 }  // namespace assay

@@ -25,8 +25,15 @@ Value Probabilities(const Answer& answer, const Rounding& rounding) {
   return out;
 }
 
-// Members in the order of spec d1 5.2.
-Value AnswerJson(const Answer& answer, const std::vector<Value>& legend, const Rounding& rounding) {
+Value Legend(const Answer& answer, const std::vector<Value>& legend) {
+  Value out = Value::Object();
+  for (size_t i = 0; i < legend.size(); ++i) out.Add(answer.options[i], legend[i]);
+  return out;
+}
+
+// Members in the order of spec d1 5.2; with `legend_first`, of spec kev 5.
+Value AnswerJson(const Answer& answer, const std::vector<Value>& legend, bool legend_first,
+                 const Rounding& rounding) {
   Value out = Value::Object();
   out.Add("type", Value::String(answer.kind));
   if (answer.kind == "noul") {
@@ -38,12 +45,26 @@ Value AnswerJson(const Answer& answer, const std::vector<Value>& legend, const R
   } else {
     out.Add("score", Number(answer.value, rounding));
   }
+  if (answer.kind == "score" && legend_first) {
+    out.Add("legend", Legend(answer, legend));
+    out.Add("probabilities", Probabilities(answer, rounding));
+    out.Add("confidence", Number(answer.confidence, rounding));
+    return out;
+  }
   out.Add("confidence", Number(answer.confidence, rounding));
   out.Add("probabilities", Probabilities(answer, rounding));
-  if (answer.kind == "score") {
-    Value levels = Value::Object();
-    for (size_t i = 0; i < legend.size(); ++i) levels.Add(answer.options[i], legend[i]);
-    out.Add("legend", std::move(levels));
+  if (answer.kind == "score") out.Add("legend", Legend(answer, legend));
+  return out;
+}
+
+// {question: answer}, in request order.
+Value AnswersJson(const Answers::Impl& impl, const Rounding& rounding) {
+  const std::vector<Answer>& list =
+      rounding.mode == Rounding::Mode::kKev ? impl.in_fp32 : impl.list;
+  Value out = Value::Object();
+  for (size_t q = 0; q < list.size(); ++q) {
+    const families::EncodedQuestion& question = impl.request.questions[q];
+    out.Add(question.name, AnswerJson(list[q], question.legend, impl.legend_first, rounding));
   }
   return out;
 }
@@ -79,6 +100,12 @@ Value TraceJson(const std::string& id, const families::EncodedRequest& request,
   out.Add("ids", Ids(row));
   out.Add("slot",
           Value::Integer(static_cast<int64_t>(request.trunk_ids.size() + question.wanted.back())));
+  // Where the options are read, for families that read each at a place of its own.
+  if (question.wanted.size() > 1) {
+    std::vector<size_t> marks(question.wanted.begin(), question.wanted.end() - 1);
+    for (size_t& mark : marks) mark += request.trunk_ids.size();
+    out.Add("marks", Ids(marks));
+  }
   out.Add("options", Strings(question.options));
   out.Add("scores", Numbers(result.reading.scores));
   out.Add("probabilities", Numbers(result.reading.probabilities));
@@ -103,9 +130,13 @@ Value TraceJson(const std::string& id, const families::EncodedRequest& request,
 namespace decide {
 namespace {
 
+std::vector<double> ToFp32(std::vector<double> values) {
+  for (double& value : values) value = static_cast<double>(static_cast<float>(value));
+  return values;
+}
+
 Answer MakeAnswer(const families::Family& family, const families::EncodedQuestion& question,
-                  const families::Reading& reading) {
-  const std::vector<double>& p = reading.probabilities;
+                  const std::vector<double>& p) {
   // JSON cannot print what is no number, and no caller should take it for an answer.
   if (!std::all_of(p.begin(), p.end(), [](double value) { return std::isfinite(value); })) {
     throw Error(ErrorKind::kModel, "questions." + question.name,
@@ -143,8 +174,7 @@ double RoundDecimals(double value, int digits) {
 double Rounded(double value, const Rounding& rounding) {
   switch (rounding.mode) {
     case Rounding::Mode::kNone: return value;
-    case Rounding::Mode::kKev:
-      return RoundDecimals(static_cast<double>(static_cast<float>(value)), 4);
+    case Rounding::Mode::kKev: return RoundDecimals(value, 4);
     case Rounding::Mode::kDigits: return RoundDecimals(value, rounding.digits);
   }
   return value;
@@ -152,33 +182,36 @@ double Rounded(double value, const Rounding& rounding) {
 
 Answers MakeAnswers(const families::Family& family, std::string model,
                     families::EncodedRequest request, std::vector<QuestionResult> results) {
-  std::vector<Answer> list;
-  for (size_t q = 0; q < results.size(); ++q)
-    list.push_back(MakeAnswer(family, request.questions[q], results[q].reading));
-  return Answers(std::make_shared<Answers::Impl>(
-      Answers::Impl{std::move(model), std::move(request), std::move(results), std::move(list)}));
+  const auto impl = std::make_shared<Answers::Impl>();
+  impl->model = std::move(model);
+  impl->request = std::move(request);
+  impl->results = std::move(results);
+  for (size_t q = 0; q < impl->results.size(); ++q) {
+    const families::EncodedQuestion& question = impl->request.questions[q];
+    const std::vector<double>& p = impl->results[q].reading.probabilities;
+    impl->list.push_back(MakeAnswer(family, question, p));
+    impl->in_fp32.push_back(MakeAnswer(family, question, ToFp32(p)));
+  }
+  impl->legend_first = family.LegendFirst();
+  impl->output_tokens = family.OutputTokens(AnswersJson(*impl, {Rounding::Mode::kKev, 0}));
+  return Answers(impl);
 }
 
 }  // namespace decide
 
 const std::vector<Answer>& Answers::list() const { return impl_->list; }
 size_t Answers::input_tokens() const { return impl_->request.input_tokens; }
-size_t Answers::output_tokens() const { return 0; }
+size_t Answers::output_tokens() const { return impl_->output_tokens; }
 
 std::string Answers::ToJson(const Rounding& rounding, bool one_line,
                             const std::optional<std::string>& id) const {
-  Value answers = Value::Object();
-  for (size_t q = 0; q < impl_->list.size(); ++q) {
-    const families::EncodedQuestion& question = impl_->request.questions[q];
-    answers.Add(question.name, AnswerJson(impl_->list[q], question.legend, rounding));
-  }
   Value usage = Value::Object();
   usage.Add("input_tokens", Value::Integer(static_cast<int64_t>(input_tokens())));
   usage.Add("output_tokens", Value::Integer(static_cast<int64_t>(output_tokens())));
   Value root = Value::Object();
   if (id) root.Add("id", Value::String(*id));
   root.Add("model", Value::String(impl_->model));
-  root.Add("answers", std::move(answers));
+  root.Add("answers", AnswersJson(*impl_, rounding));
   root.Add("usage", std::move(usage));
   return one_line ? json::PrintCompact(root) : json::PrintPython(root);
 }

@@ -12,13 +12,16 @@ struct Answers::Impl {
   families::EncodedRequest request;
   std::vector<decide::QuestionResult> results;
   std::vector<Answer> list;
+  std::vector<Answer> in_fp32;  // the same from the probabilities rounded to fp32 once
+  bool legend_first = false;    // Family::LegendFirst
+  size_t output_tokens = 0;
 };
 
 namespace decide {
 
 // Python's round(value, digits): decided on the exact binary value, ties to even.
 double RoundDecimals(double value, int digits);
-// A number as an answer prints it.
+// A number as an answer prints it. For kKev it must come from fp32 probabilities.
 double Rounded(double value, const Rounding& rounding);
 
 Answers MakeAnswers(const families::Family& family, std::string model,

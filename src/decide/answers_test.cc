@@ -17,7 +17,7 @@ using families::EncodedRequest;
 using ::testing::ElementsAre;
 
 // A family that is never asked to run: yes is its second option, and it is sure by half.
-class FakeFamily final : public families::Family {
+class FakeFamily : public families::Family {
  public:
   const nn::Decoder& decoder() const override { std::abort(); }
   EncodedRequest Encode(const json::Value&, const families::EncodeOptions&) const override {
@@ -35,6 +35,17 @@ class FakeFamily final : public families::Family {
   }
   size_t YesOption() const override { return 1; }
   families::ModelDescription Describe(bool) const override { return {}; }
+};
+
+// One that prints and counts as Kev does; what it was given to count is kept.
+class KevLike final : public FakeFamily {
+ public:
+  bool LegendFirst() const override { return true; }
+  size_t OutputTokens(const json::Value& answers) const override {
+    counted = json::PrintPythonAscii(answers);
+    return counted.size();
+  }
+  mutable std::string counted;
 };
 
 EncodedQuestion QuestionOf(std::string name, std::string kind, std::vector<std::string> options) {
@@ -115,14 +126,11 @@ TEST(RoundDecimals, RoundsAsPythonRounds) {
 
 TEST(Rounded, NoneChangesNothing) { EXPECT_EQ(Rounded(0.1 + 0.2, {}), 0.30000000000000004); }
 
-TEST(Rounded, KevGoesThroughFp32First) {
+TEST(Rounded, KevIsFourDecimals) {
   const Rounding kev{Rounding::Mode::kKev, 0};
-  // In fp32 each of these lies on the other side of a half than in float64.
-  EXPECT_EQ(Rounded(5e-05, kev), 0.0);
-  EXPECT_EQ(Rounded(0.99995, kev), 0.9999);
-  EXPECT_EQ(Rounded(0.33335, kev), 0.3334);
-  EXPECT_EQ(Rounded(0.06255, kev), 0.0626);
-  EXPECT_EQ(Rounded(0.18745, kev), 0.1875);
+  EXPECT_EQ(Rounded(5e-05, kev), 0.0001);
+  EXPECT_EQ(Rounded(0.99995, kev), 1.0);
+  EXPECT_EQ(Rounded(0.99994, kev), 0.9999);
   EXPECT_EQ(Rounded(1.0, kev), 1.0);
 }
 
@@ -247,6 +255,83 @@ TEST(Trace, NumbersReadBackToTheSameDouble) {
     const std::vector<double> first = NumbersOf(*line.Find("hidden")->Find("first8"));
     EXPECT_EQ(std::vector<float>(first.begin(), first.end()), results[q].hidden.first);
   }
+}
+
+TEST(Answers, KevRoundingStartsFromFp32Probabilities) {
+  // In fp32 each of these lies on the other side of a half than in float64.
+  constexpr std::pair<double, std::string_view> kCases[] = {
+      {5e-05, "0.0"},      {0.99995, "0.9999"}, {0.33335, "0.3334"},
+      {0.06255, "0.0626"}, {0.18745, "0.1875"}, {1.0, "1.0"}};
+  for (const auto& [p, printed] : kCases) {
+    EncodedRequest request;
+    request.questions = {QuestionOf("q", "noul", {"no", "yes"})};
+    const Answers answers =
+        MakeAnswers(FakeFamily(), "m", std::move(request), {ResultOf({1 - p, p})});
+    const json::Value root =
+        json::Parse(answers.ToJson({Rounding::Mode::kKev, 0}, true), ErrorKind::kRequest, "m");
+    EXPECT_EQ(json::PrintCompact(*root.Find("answers")->Find("q")->Find("noul")), printed);
+    EXPECT_EQ(answers.list()[0].value, p);
+  }
+}
+
+// Computed values are not rounded to fp32: only what they are computed from is. And the best of
+// two that are one number in fp32 is the first.
+TEST(Answers, KevValuesAreComputedInFloat64) {
+  EncodedRequest request;
+  request.questions = {QuestionOf("s", "score", {"0", "1", "2"}),
+                       QuestionOf("c", "choice", {"a", "b"})};
+  request.questions[0].legend = {json::Value::String("x"), json::Value::String("y"),
+                                 json::Value::String("z")};
+  // Their mean level is 1.2900499999523163, and 1.29005 in fp32.
+  const Answers answers =
+      MakeAnswers(FakeFamily(), "m", std::move(request),
+                  {ResultOf({0.23517785966396332, 0.23959431052207947, 0.5252278447151184}),
+                   ResultOf({0.5, 0.5 + 1e-12})});
+  const json::Value root =
+      json::Parse(answers.ToJson({Rounding::Mode::kKev, 0}, true), ErrorKind::kRequest, "m");
+  EXPECT_EQ(root.Find("answers")->Find("s")->Find("score")->number(), 1.29);
+  EXPECT_EQ(root.Find("answers")->Find("c")->Find("choice")->string(), "a");
+  EXPECT_EQ(answers.list()[1].best, "b");
+}
+
+TEST(Answers, AFamilyMayPrintTheLegendFirstAndCountTokens) {
+  const KevLike family;
+  EncodedRequest request;
+  request.input_tokens = 5;
+  request.questions = {QuestionOf("h\u00f6w", "score", {"0", "1"}),
+                       QuestionOf("team", "choice", {"a", "b"})};
+  request.questions[0].legend = {json::Value::String("low"), json::Value::String("high")};
+  const Answers answers = MakeAnswers(family, "m", std::move(request),
+                                      {ResultOf({0.25, 0.75}), ResultOf({0.87654321, 0.12345679})});
+  EXPECT_EQ(
+      answers.ToJson({Rounding::Mode::kDigits, 2}, true),
+      "{\"model\":\"m\",\"answers\":{\"h\u00f6w\":{\"type\":\"score\",\"score\":0.75,"
+      "\"legend\":{\"0\":\"low\",\"1\":\"high\"},\"probabilities\":{\"0\":0.25,\"1\":0.75},"
+      "\"confidence\":0.38},\"team\":{\"type\":\"choice\",\"choice\":\"a\",\"confidence\":0.44,"
+      "\"probabilities\":{\"a\":0.88,\"b\":0.12}}},"
+      "\"usage\":{\"input_tokens\":5,\"output_tokens\":255}}");
+  // As the maker's server rounds, whatever is printed here.
+  EXPECT_EQ(family.counted,
+            R"({"h\u00f6w": {"type": "score", "score": 0.75, "legend": {"0": "low", "1": "high"}, )"
+            R"("probabilities": {"0": 0.25, "1": 0.75}, "confidence": 0.375}, )"
+            R"("team": {"type": "choice", "choice": "a", "confidence": 0.4383, )"
+            R"("probabilities": {"a": 0.8765, "b": 0.1235}}})");
+  EXPECT_EQ(answers.output_tokens(), family.counted.size());
+}
+
+TEST(Trace, SaysWhereOptionsAreRead) {
+  EncodedRequest request;
+  request.trunk_ids = {1, 2};
+  request.questions = {QuestionOf("q", "noul", {"false", "true"})};
+  request.questions[0].wanted = {0, 1, 2};
+  const Answers answers =
+      MakeAnswers(FakeFamily(), "m", std::move(request), {ResultOf({0.5, 0.5})});
+  const json::Value line = json::Parse(answers.TraceLine(0, "1"), ErrorKind::kRequest, "trace");
+  EXPECT_THAT(IntegersOf(*line.Find("marks")), ElementsAre(2, 3));
+  EXPECT_EQ(line.Find("slot")->int64(), 4);
+  EXPECT_EQ(
+      json::Parse(ThreeAnswers().TraceLine(0, "1"), ErrorKind::kRequest, "trace").Find("marks"),
+      nullptr);
 }
 
 TEST(Answers, WhatIsNoNumberIsNeverPrinted) {

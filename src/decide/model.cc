@@ -4,6 +4,7 @@
 
 #include "base/cores.h"
 #include "base/file.h"
+#include "base/sizes.h"
 #include "decide/answers.h"
 #include "decide/request.h"
 #include "decide/run.h"
@@ -145,17 +146,6 @@ Value DescriptionJson(const std::string& name, const families::ModelDescription&
   for (const std::string& note : model.notes) notes.items().push_back(Value::String(note));
   root.Add("notes", std::move(notes));
   return root;
-}
-
-// 27131904 as "27,131,904".
-std::string Grouped(size_t value) {
-  const std::string digits = fmt::format("{}", value);
-  std::string out;
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
-    out += digits[i];
-  }
-  return out;
 }
 
 std::string Line(std::string_view name, std::string_view value) {

@@ -34,13 +34,15 @@ struct EncodedQuestion {
   std::string name;
   std::string kind;  // "noul", "choice" or "score"
   std::vector<int32_t> ids;
-  std::vector<size_t> wanted;  // rows of `ids` whose hidden rows Read needs, ascending
+  // Rows of `ids` whose hidden rows Read needs, ascending; the last one asks the question, and any
+  // before it are the options' own, one each.
+  std::vector<size_t> wanted;
   std::vector<std::string>
       options;  // in the family's option order: labels, level numbers, or the two sides of a noul
   std::vector<std::string> codes;  // what the option lines print (families that print codes)
   std::vector<std::vector<int32_t>>
       groups;                       // readout ids per option (families that read option tokens)
-  std::vector<json::Value> legend;  // score: the levels as sent
+  std::vector<json::Value> legend;  // score: the levels as the answer's legend shows them
 };
 
 struct EncodedRequest {
@@ -54,7 +56,7 @@ struct EncodedRequest {
 struct Reading {
   std::vector<std::vector<double>>
       logits;                  // per option and readout id, in the order of EncodedQuestion::groups
-  std::vector<double> scores;  // per option
+  std::vector<double> scores;  // per option, before any temperature
   std::vector<double> probabilities;  // per option
 };
 
@@ -102,6 +104,12 @@ class Family {
                             const std::vector<double>& probabilities) const = 0;
   // How the probability of "yes" is found among a noul's options.
   virtual size_t YesOption() const = 0;
+  // Where the maker's server prints the legend of a score: after the score (spec kev 5), or last
+  // (spec d1 5.2).
+  virtual bool LegendFirst() const { return false; }
+  // The usage figure output_tokens. `answers` is the object of answers, its numbers as the maker's
+  // server rounds them, so that the figure does not depend on how they are printed here.
+  virtual size_t OutputTokens(const json::Value& /*answers*/) const { return 0; }
 
   // `hashes`: also the sha256 of every file, which reads them whole.
   virtual ModelDescription Describe(bool hashes) const = 0;

@@ -8,6 +8,8 @@ namespace {
 
 constexpr size_t kNoLimit = ~size_t{0};
 
+constexpr size_t kQwen2 = 2;
+constexpr size_t kQwen35 = 3;
 constexpr SplitRules kKnown[] = {
     // d1 (LFM2.5).
     {R"re('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s)re",
@@ -145,6 +147,9 @@ const SplitRules* FindSplitRules(std::string_view pattern) {
   }
   return nullptr;
 }
+
+const SplitRules& Qwen2SplitRules() { return kKnown[kQwen2]; }
+const SplitRules& Qwen35SplitRules() { return kKnown[kQwen35]; }
 
 const SplitRules& ByteLevelSplitRules() { return kByteLevel; }
 

@@ -25,6 +25,10 @@ struct SplitRules {
 
 // The rules of `pattern` (spec d1 3.1, spec kev 3), or null when it is not a known one.
 const SplitRules* FindSplitRules(std::string_view pattern);
+// The rows of Qwen2's pattern, and of Qwen3.5's, which differs in that marks belong to the letters
+// (spec kev 0.1).
+const SplitRules& Qwen2SplitRules();
+const SplitRules& Qwen35SplitRules();
 // The pattern that a ByteLevel pre-tokenizer with use_regex brings along (GPT-2's).
 const SplitRules& ByteLevelSplitRules();
 

@@ -12,6 +12,7 @@
 #include "text/bpe.h"
 #include "text/nfc.h"
 #include "text/pretokenizer.h"
+#include "text/tokenizer_config.h"
 #include "text/tokenizer_json.h"
 
 namespace assay::text {
@@ -142,6 +143,16 @@ AddedTokenMatcher MakeMatcher(const TokenizerSource& source, bool normalized,
   return {std::move(tokens), std::move(contents)};
 }
 
+const SplitRules* SplitOf(const TokenizerSource& source, SplitPattern wanted,
+                          std::string_view file) {
+  if (wanted == SplitPattern::kAsWritten) return source.split;
+  if (source.split != &Qwen2SplitRules() && source.split != &Qwen35SplitRules()) {
+    Refuse(file, "its split pattern is neither Qwen2's nor Qwen3.5's, so it cannot be exchanged",
+           "the tokenizer.json of a Qwen3.5 base");
+  }
+  return wanted == SplitPattern::kQwen2 ? &Qwen2SplitRules() : &Qwen35SplitRules();
+}
+
 }  // namespace
 
 struct Tokenizer::Tables {
@@ -224,14 +235,20 @@ class Encoder {
 
 }  // namespace
 
-Tokenizer Tokenizer::FromJson(std::string_view json, std::string_view name) {
-  const TokenizerSource source = ReadTokenizerJson(json, name);
+Tokenizer Tokenizer::FromJson(std::string_view json, std::string_view name,
+                              const TokenizerOptions& options) {
+  TokenizerSource source = ReadTokenizerJson(json, name);
+  source.split = SplitOf(source, options.split, name);
+  if (!options.config.empty()) {
+    constexpr std::string_view kConfig = "tokenizer_config.json";
+    AddListedTokens(ReadAddedTokensDecoder(options.config, kConfig), source.added, kConfig);
+  }
   return Tokenizer(std::make_shared<const Tables>(source, name));
 }
 
-Tokenizer Tokenizer::Load(const std::filesystem::path& path) {
+Tokenizer Tokenizer::Load(const std::filesystem::path& path, const TokenizerOptions& options) {
   const MappedFile file(path, ErrorKind::kModel);
-  return FromJson(file.text(), path.filename().string());
+  return FromJson(file.text(), path.filename().string(), options);
 }
 
 std::vector<int32_t> Tokenizer::Encode(std::string_view utf8) const {

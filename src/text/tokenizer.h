@@ -15,14 +15,28 @@
 
 namespace assay::text {
 
+// Whose split pattern is used. A Qwen3.5 base's file has its own, and models trained with Qwen2's
+// read that file with Qwen2's (spec kev 0.1, 3).
+enum class SplitPattern { kAsWritten, kQwen2, kQwen35 };
+
+struct TokenizerOptions {
+  // Another one than kAsWritten: the file must have one of the two Qwen patterns, since the two are
+  // the only ones of which it is known what the exchange means.
+  SplitPattern split = SplitPattern::kAsWritten;
+  // The text of the tokenizer_config.json beside the file, or nothing. Added tokens that only it
+  // lists are added, as transformers does.
+  std::string config = {};
+};
+
 // Immutable; one object may be used by any number of threads at a time. Copies share their tables.
 class Tokenizer {
  public:
   // Reads a tokenizer.json. Throws Error(kModel) naming the file and what in it is damaged,
   // contradictory or not supported; nothing unsupported is skipped.
-  static Tokenizer Load(const std::filesystem::path& path);
+  static Tokenizer Load(const std::filesystem::path& path, const TokenizerOptions& options = {});
   // The same for text in memory; `name` is its name in messages.
-  static Tokenizer FromJson(std::string_view json, std::string_view name);
+  static Tokenizer FromJson(std::string_view json, std::string_view name,
+                            const TokenizerOptions& options = {});
 
   // The ids of a text. Added tokens (control tokens among them) are found wherever their text
   // stands, in user text too; families that must not have that escape the text first. Nothing is

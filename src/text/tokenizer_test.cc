@@ -206,5 +206,44 @@ TEST(Tokenizer, ThreadsShareOneObject) {
   }
 }
 
+// The Kev file has Qwen2's pattern, where a mark ends a run of letters; in Qwen3.5's it belongs to
+// them (spec kev 0.1).
+TEST(Tokenizer, TheQwenPatternsCanBeExchanged) {
+  const std::filesystem::path file = kData / "kev/tokenizer.json";
+  const Tokenizer written = Tokenizer::Load(file);
+  const Tokenizer qwen2 = Tokenizer::Load(file, {SplitPattern::kQwen2});
+  const Tokenizer qwen35 = Tokenizer::Load(file, {SplitPattern::kQwen35});
+  std::string json = ReadFile(file, ErrorKind::kFile, 1 << 24);
+  for (const auto& [from, to] :
+       {std::pair(R"(\\p{L}+|)", R"([\\p{L}\\p{M}]+|)"),
+        std::pair(R"( ?[^\\s\\p{L}\\p{N}]+)", R"( ?[^\\s\\p{L}\\p{M}\\p{N}]+)")}) {
+    const size_t at = json.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    json.replace(at, std::string_view(from).size(), to);
+  }
+  const Tokenizer base = Tokenizer::FromJson(json, "base.json");
+  const std::string marks = "we\u0336've q\u0323";
+  EXPECT_NE(base.Encode(marks), written.Encode(marks));
+  EXPECT_EQ(qwen2.Encode(marks), written.Encode(marks));
+  EXPECT_EQ(qwen35.Encode(marks), base.Encode(marks));
+  EXPECT_EQ(Tokenizer::FromJson(json, "base.json", {SplitPattern::kQwen2}).Encode(marks),
+            written.Encode(marks));
+  EXPECT_EQ(qwen35.Encode("no marks here"), written.Encode("no marks here"));
+}
+
+TEST(Tokenizer, OnlyTheQwenPatternsCanBeExchanged) {
+  for (const SplitPattern split : {SplitPattern::kQwen2, SplitPattern::kQwen35}) {
+    try {
+      Tokenizer::Load(kData / "text/tiny.json", {split});
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kModel);
+      EXPECT_STREQ(error.what(),
+                   "tiny.json: its split pattern is neither Qwen2's nor Qwen3.5's, so it cannot be "
+                   "exchanged (the tokenizer.json of a Qwen3.5 base)");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace assay::text
