@@ -12,8 +12,8 @@ struct Answers::Impl {
   families::EncodedRequest request;
   std::vector<decide::QuestionResult> results;
   std::vector<Answer> list;
-  std::vector<Answer> in_fp32;  // the same from the probabilities rounded to fp32 once
-  bool legend_first = false;    // Family::LegendFirst
+  std::vector<Answer> in_fp32 = {};  // the same from the probabilities rounded to fp32 once
+  bool legend_first = false;         // Family::LegendFirst
   size_t output_tokens = 0;
 };
 

@@ -20,8 +20,9 @@ namespace {
 
 std::optional<int32_t> IdOf(std::string_view key) {
   int64_t id = 0;
-  const char* end = key.data() + key.size();
-  const auto read = std::from_chars(key.data(), end, id);
+  const char* begin = key.data();
+  const char* end = begin + key.size();
+  const auto read = std::from_chars(begin, end, id);
   const bool number = read.ec == std::errc() && read.ptr == end;
   if (!number || id < 0 || id > kMaxTokenId) return std::nullopt;
   return static_cast<int32_t>(id);
@@ -107,8 +108,8 @@ void AddListedTokens(const std::vector<AddedToken>& listed, std::vector<AddedTok
     }
     if (new_text) tokens.push_back(token);
   }
-  std::stable_sort(tokens.begin(), tokens.end(),
-                   [](const AddedToken& a, const AddedToken& b) { return a.id < b.id; });
+  std::sort(tokens.begin(), tokens.end(),
+            [](const AddedToken& a, const AddedToken& b) { return a.id < b.id; });
 }
 
 }  // namespace assay::text

@@ -23,16 +23,11 @@ const Value& ChoiceCriteria(const Value& request, std::string_view name) {
 
 // The request with `question` in place of all its questions.
 Value Asking(const Value& request, std::string name, Value question) {
+  Value questions = Value::Object();
+  questions.Add(std::move(name), std::move(question));
   Value out = Value::Object();
-  for (const auto& [key, value] : request.members()) {
-    if (key != "questions") {
-      out.Add(key, value);
-      continue;
-    }
-    Value questions = Value::Object();
-    questions.Add(std::move(name), std::move(question));
-    out.Add(key, std::move(questions));
-  }
+  for (const auto& [key, value] : request.members())
+    out.Add(key, key == "questions" ? questions : value);
   return out;
 }
 

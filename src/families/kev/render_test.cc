@@ -62,8 +62,7 @@ TEST(KevRender, EveryCaseOfTheJsonTextsIsAsRecorded) {
 
 // Time grows with the text alone: a list of lists has one front per level.
 TEST(KevRender, DeepListsAreWrittenOnce) {
-  std::string text = "\"x\"";
-  for (int i = 0; i < 250; ++i) text = "[" + text + "]";
+  const std::string text = std::string(250, '[') + "\"x\"" + std::string(250, ']');
   std::string want;
   for (int i = 0; i < 250; ++i) want += "- ";
   EXPECT_EQ(Rendered(text), want + "x");
