@@ -47,6 +47,7 @@ ELSEWHERE = {
     "17_tokenizer_json": "text_test",
     "19_safetensors_bad": "formats_test",
     "20_sharded": "formats_test",
+    "22_pt": "formats_test",
     "23_config": "formats_test",
 }
 DIALECTS = ["host", "wire"]

@@ -13,6 +13,7 @@
 #include "formats/config.h"
 #include "formats/config_parts.h"
 #include "formats/safetensors.h"
+#include "formats/torch_file.h"
 
 namespace assay::formats {
 namespace {
@@ -132,6 +133,34 @@ TEST(Cases, ConfigsAreReadOrRefusedAsTheRuleSays) {
     EXPECT_EQ(got, want == nullptr ? "" : want->string()) << name;
   }
   EXPECT_EQ(seen, Names(expected));
+}
+
+// "k.weight [2, 3] = 1 2 3 4 5 6; k.bias [2] = 0.5 -0.5; temperature 2.41".
+std::string DescribeTorchFile(const fs::path& path) {
+  const TorchFile file = ReadTorchFile(path);
+  std::string text;
+  const PickleValue* head = file.root.Find("head");
+  for (size_t i = 0; head != nullptr && i < head->items.size(); i += 2) {
+    const TorchTensor& tensor = file.tensors.at(head->items[i + 1].tensor);
+    text += fmt::format("{} {} =", head->items[i].text, ShapeText(tensor.shape));
+    for (const float value : tensor.values) text += fmt::format(" {}", value);
+    text += "; ";
+  }
+  return fmt::format("{}temperature {}", text, file.root.Find("temperature")->number);
+}
+
+TEST(Cases, TorchFilesAreReadOrRefusedAndNothingRuns) {
+  const json::Value expected = Expected("22_pt");
+  std::set<std::string> seen;
+  for (const auto& entry : fs::directory_iterator(CaseFolder("22_pt"))) {
+    const std::string name = entry.path().filename().string();
+    seen.insert(name);
+    const std::string got = Outcome([&] { return DescribeTorchFile(entry.path()); });
+    const json::Value* want = expected.Find(name);
+    EXPECT_EQ(got, want == nullptr ? "" : want->string()) << name;
+  }
+  EXPECT_EQ(seen, Names(expected));
+  EXPECT_FALSE(fs::exists("PICKLE_RAN.marker"));
 }
 
 }  // namespace
