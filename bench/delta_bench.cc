@@ -6,8 +6,11 @@
 #include <cstdlib>
 
 #include "base/aligned.h"
+#include "kernels/conv_silu.h"
 #include "kernels/cpu_level.h"
 #include "kernels/delta_chunk.h"
+#include "kernels/gates.h"
+#include "kernels/rms_norm.h"
 
 namespace assay {
 namespace {
@@ -53,6 +56,45 @@ BENCHMARK(DeltaRule)
     ->ArgsProduct({{kFused, 16, 32, 64, 128}, {1, 16, 34, 402}, {1, 2}})
     ->Args({kStep, 402, 1})
     ->Args({kStep, 402, 2})
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+
+// What stands around the rule in the same layers: convolution, norms, gates.
+void AroundTheRule(benchmark::State& state) {
+  const auto rows = static_cast<size_t>(state.range(0));
+  Threads threads(static_cast<size_t>(state.range(1)));
+  constexpr size_t kTaps = 4;
+  const size_t channels = kShape.channels();
+  const size_t heads = kShape.value_heads;
+  const size_t width = kShape.key_width();
+  std::vector<float> taps(kTaps * channels, 0.2f);
+  std::vector<float> columns((kTaps - 1) * channels);
+  std::vector<float> inputs(rows * channels, 0.1f);
+  std::vector<float> outputs(rows * channels);
+  std::vector<float> mixed(rows * kShape.value_width(), 0.1f);
+  std::vector<float> gain(kShape.value_dim, 1);
+  std::vector<float> b(rows * heads);
+  std::vector<float> a(rows * heads);
+  std::vector<float> per_head(heads, -1);
+  const View2<float> qkv(outputs.data(), rows, channels);
+  const View2<float> values(mixed.data(), rows * heads, kShape.value_dim);
+  const View2<const float> gates(inputs.data(), rows * heads, kShape.value_dim);
+  for (auto _ : state) {
+    for (size_t layer = 0; layer < kLayers; ++layer) {
+      const kernels::ConvSiluPart part{
+          {inputs.data(), rows, channels}, {columns.data(), kTaps - 1, channels}, qkv};
+      kernels::ConvSilu(threads, {taps.data(), kTaps, channels}, std::span(&part, 1));
+      kernels::L2Norm(threads, kShape.key_dim, 1e-6f, 0.1f, qkv.Cols(0, width));
+      kernels::L2Norm(threads, kShape.key_dim, 1e-6f, 1, qkv.Cols(width, width));
+      kernels::DeltaGates(threads, per_head, per_head, {b.data(), rows, heads},
+                          {a.data(), rows, heads});
+      kernels::GatedNorm(threads, values, gain, 1e-6f, gates);
+    }
+  }
+}
+BENCHMARK(AroundTheRule)
+    ->ArgNames({"rows", "threads"})
+    ->ArgsProduct({{1, 34, 402}, {1, 2}})
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 

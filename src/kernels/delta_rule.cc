@@ -76,27 +76,33 @@ struct Row {
 
 // S <- keep S + k delta^T; `out` = S^T q, and at once what the next row recalls, S^T next_key: the
 // state passes through the registers once a row.
-void Update(const Row& row, const Columns& delta, size_t key_dim, float* HWY_RESTRICT state,
+void Update(const Row& row, const Columns& new_delta, size_t key_dim, float* HWY_RESTRICT state,
             Columns& out, Columns& recalled) {
   const F32 d;
   const size_t lanes = hn::Lanes(d);
+  // Copies of our own stay in registers; what a reference names might be part of the state.
+  const Columns delta = new_delta;
+  const float* HWY_RESTRICT key = row.key;
+  const float* HWY_RESTRICT query = row.query;
+  const float* HWY_RESTRICT next_key = row.next_key;
   const auto keep = hn::Set(d, row.keep);
   Strands outs;
   Strands recalls;
   for (size_t i = 0; i < key_dim; i += kStrands) {
     for (size_t s = 0; s < kStrands; ++s) {
-      const auto k = hn::Set(d, row.key[i + s]);
-      const auto q = hn::Set(d, row.query[i + s]);
-      const auto next = hn::Set(d, row.next_key[i + s]);
+      const auto k = hn::Set(d, key[i + s]);
+      const auto q = hn::Set(d, query[i + s]);
+      const auto next = hn::Set(d, next_key[i + s]);
       float* at = state + (i + s) * kDeltaColumns;
       for (size_t v = 0; v < kVectors; ++v) {
         const auto kept = hn::Mul(keep, hn::LoadU(d, at + v * lanes));
         const auto value = hn::MulAdd(k, delta.v[v], kept);
-        hn::StoreU(value, d, at + v * lanes);
         Vec& sum = outs.strand[s].v[v];
         sum = hn::MulAdd(q, value, sum);
         Vec& recall = recalls.strand[s].v[v];
         recall = hn::MulAdd(next, value, recall);
+        // Last, so that the factors above may be read where they are used.
+        hn::StoreU(value, d, at + v * lanes);
       }
     }
   }
