@@ -35,7 +35,7 @@ class Model {
       // lora_alpha / r of the checkpoints that kev.py makes.
       module.linear->low_rank = kernels::LowRank{part(".lora_A"), part(".lora_B"), 2};
     }
-    decoder_ = nn::MakeQwen35(kev::ShapeOf(config_), std::move(weights), form);
+    decoder_ = nn::MakeQwen35(kev::ShapeOf(config_), std::move(weights), {form, {}});
   }
 
   // All rows after the final norm; the sequence goes in in two calls, cut at `cut`.

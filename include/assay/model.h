@@ -26,6 +26,11 @@ struct LoadOptions {
   // How linear layers form their products: "auto", "f32", "bf16x3", "bf16x2" or "bf16"
   // (docs/compute.md). Load throws Error(kUsage) for a form that this CPU lacks.
   std::string compute = "auto";
+  // Of Kev models alone (docs/kev.md); Load throws Error(kUsage) when another family is given them.
+  std::filesystem::path base;   // the base model's folder; empty: looked for
+  std::string merge = "none";   // adapter beside the weights, or put into "f32" or "bf16" ones
+  std::string delta = "fused";  // form of the delta rule: "step", "chunk16" to "chunk128"
+  bool date_facts = false;      // add to the state what its dates are to each other
 };
 
 struct DecideOptions {
@@ -34,8 +39,9 @@ struct DecideOptions {
       0;  // rows of one sequence per pass; 0: as many as fit. Changes no bit of the answers.
 };
 
-// Makes "generic", "avx2", "avx512" or "amx" the vector code of the whole process; "" means the best that
-// the CPU has. Call it before loading a model. Throws Error(kUsage) when the CPU lacks the level.
+// Makes "generic", "avx2", "avx512" or "amx" the vector code of the whole process; "" means the
+// best that the CPU has. Call it before loading a model. Throws Error(kUsage) when the CPU lacks
+// the level.
 void SelectCpuLevel(const std::string& name);
 
 class Session;

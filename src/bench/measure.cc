@@ -10,6 +10,7 @@
 #include "base/cores.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "decide/run.h"
 #include "families/registry.h"
 #include "kernels/cpu_level.h"
 #include "kernels/kernel_names.h"
@@ -107,8 +108,7 @@ size_t RoundsFor(const BenchOptions& options, size_t cells, double seconds_per_r
 Bench::Bench(const std::filesystem::path& folder, const LoadOptions& options)
     : name(FolderName(folder)), threads(options.threads == 0 ? UsableCores() : options.threads) {
   const auto start = std::chrono::steady_clock::now();
-  family = families::LoadFamily(
-      folder, {options.max_row, threads.count(), kernels::ChooseCompute(options.compute)});
+  family = families::LoadFamily(folder, decide::FamilyOptions(options, threads.count()));
   load_seconds = Seconds(start);
   description = family->Describe(false);
   row_limit = RowLimit(description);
@@ -171,8 +171,7 @@ Measurement Measure(const std::filesystem::path& folder, const BenchOptions& opt
   // After the memory was read: both take some of their own.
   Show(options, 0.9, "second load, machine peaks");
   const auto start = std::chrono::steady_clock::now();
-  families::LoadFamily(
-      folder, {options.load.max_row, bench->threads.count(), bench->family->decoder().compute()});
+  families::LoadFamily(folder, decide::FamilyOptions(options.load, bench->threads.count()));
   out.warm_load_seconds = Seconds(start);
   out.multiply_adds = kernels::MultiplyAddsPeak(bench->threads, peaks);
   if (const kernels::Bf16Unit* unit = bench->family->decoder().compute().unit; unit != nullptr)

@@ -13,6 +13,7 @@
 #include "cli/counts.h"
 #include "cli/limits.h"
 #include "cli/line_reader.h"
+#include "cli/load_options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/usage.h"
@@ -163,7 +164,7 @@ void AddBench(CLI::App& app, int& exit_code) {
                           "numbers of questions about one state (1,5,20), or none"),
       command->add_option("--repeats", arguments->repeats,
                           "calls of each that count (about a second's worth, at least 5)")};
-  const std::vector<CLI::Option*> of_models = {
+  std::vector<CLI::Option*> of_models = {
       command->add_option("--state", arguments->state,
                           "tokens of that state (1500, or as many as the row limit leaves)"),
       command->add_option("--question-tokens", arguments->question_tokens,
@@ -171,10 +172,10 @@ void AddBench(CLI::App& app, int& exit_code) {
       command->add_option("--window", arguments->options.window,
                           "name of this window; reports of one window can be compared"),
       command->add_option("--max-row", arguments->max_row, "longest row in tokens"),
-      command->add_option("--compute", arguments->options.load.compute,
-                          "how linear layers multiply: auto, f32, bf16x3, bf16x2 or bf16"),
       AddCount(*command, "--threads", kMaxThreads, arguments->options.load.threads,
                "threads (0: one per physical core that may be used)")};
+  const std::vector<CLI::Option*> of_load = AddLoadOptions(*command, arguments->options.load);
+  of_models.insert(of_models.end(), of_load.begin(), of_load.end());
   AddSwitch(*command, "--json", arguments->json, "print JSON (the default unless on a terminal)");
   CLI::Option* out =
       command->add_option("--out", arguments->out, "also write the JSON to this file");

@@ -21,6 +21,7 @@
 #include "cli/limits.h"
 #include "cli/line_batch.h"
 #include "cli/line_reader.h"
+#include "cli/load_options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/table.h"
@@ -338,9 +339,7 @@ void AddDecide(CLI::App& app, int& exit_code) {
            "rows per pass of a sequence (0: as many as fit)");
   AddCount(*command, "--max-row", kMaxCount, arguments->load.max_row,
            "longest row in tokens (0: the family's limit)");
-  command->add_option("--compute", arguments->load.compute,
-                      "how linear layers multiply: auto (the default: bf16x3 with AMX, else f32), "
-                      "f32, bf16x3, bf16x2 or bf16");
+  AddLoadOptions(*command, arguments->load);
   AddCount(*command, "--threads", kMaxThreads, arguments->load.threads,
            "threads (0: one per physical core that may be used)");
   command->callback([arguments, &exit_code] { exit_code = Decide(*arguments); });

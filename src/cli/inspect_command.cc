@@ -5,6 +5,7 @@
 
 #include "assay/model.h"
 #include "cli/commands.h"
+#include "cli/load_options.h"
 #include "cli/output.h"
 #include "cli/usage.h"
 
@@ -15,6 +16,7 @@ struct InspectArguments {
   std::string model;
   bool hashes = false;
   bool json = false;
+  LoadOptions load;
 };
 
 }  // namespace
@@ -29,8 +31,9 @@ void AddInspect(CLI::App& app, int& exit_code) {
   AddSwitch(*command, "--hashes", arguments->hashes,
             "also the sha256 of every weight file (reads them whole)");
   AddSwitch(*command, "--json", arguments->json, "print JSON (the default unless on a terminal)");
+  AddLoadOptions(*command, arguments->load);
   command->callback([arguments, &exit_code] {
-    const Model model = Model::Load(arguments->model);
+    const Model model = Model::Load(arguments->model, arguments->load);
     const bool json = arguments->json || isatty(STDOUT_FILENO) == 0;
     std::string text =
         json ? model.DescribeJson(arguments->hashes) + "\n" : model.DescribeText(arguments->hashes);

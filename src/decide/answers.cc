@@ -183,7 +183,7 @@ double Rounded(double value, const Rounding& rounding) {
 Answers MakeAnswers(const families::Family& family, std::string model,
                     families::EncodedRequest request, std::vector<QuestionResult> results) {
   const auto impl = std::make_shared<Answers::Impl>();
-  impl->model = std::move(model);
+  impl->model = request.model.value_or(std::move(model));
   impl->request = std::move(request);
   impl->results = std::move(results);
   for (size_t q = 0; q < impl->results.size(); ++q) {

@@ -168,8 +168,8 @@ void SelectCpuLevel(const std::string& name) { kernels::SelectCpuLevel(name); }
 
 Model Model::Load(const std::filesystem::path& folder, const LoadOptions& options) {
   const size_t threads = options.threads == 0 ? UsableCores() : options.threads;
-  std::unique_ptr<families::Family> family = families::LoadFamily(
-      folder, {options.max_row, threads, kernels::ChooseCompute(options.compute)});
+  std::unique_ptr<families::Family> family =
+      families::LoadFamily(folder, decide::FamilyOptions(options, threads));
   return Model(
       std::shared_ptr<Impl>(new Impl{FolderName(folder), std::move(family), Threads(threads)}));
 }

@@ -5,6 +5,19 @@
 #include <optional>
 
 namespace assay::decide {
+
+families::LoadOptions FamilyOptions(const LoadOptions& options, size_t threads) {
+  families::LoadOptions out;
+  out.max_row = options.max_row;
+  out.threads = threads;
+  out.compute = kernels::ChooseCompute(options.compute);
+  out.base = options.base;
+  out.merge = options.merge;
+  out.delta = options.delta;
+  out.date_facts = options.date_facts;
+  return out;
+}
+
 namespace {
 
 using families::EncodedQuestion;

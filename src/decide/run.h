@@ -4,11 +4,16 @@
 #include <span>
 #include <vector>
 
+#include "assay/model.h"
 #include "base/threads.h"
 #include "decide/plan.h"
 #include "families/family.h"
+#include "families/registry.h"
 
 namespace assay::decide {
+
+// What the public options come to for a family. Throws Error(kUsage).
+families::LoadOptions FamilyOptions(const LoadOptions& options, size_t threads);
 
 // A trunk that has run already: its ids and the State behind them.
 struct PreparedTrunk {

@@ -50,6 +50,7 @@ struct EncodedRequest {
       trunk_ids;  // shared by all questions; empty when the only question's row is whole
   std::vector<EncodedQuestion> questions;
   size_t input_tokens = 0;
+  std::optional<std::string> model = {};  // what the answer calls the model, if not as its folder
 };
 
 // What was read off one question's hidden rows, in float64.

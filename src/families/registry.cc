@@ -5,30 +5,49 @@
 #include <algorithm>
 
 #include "families/d1/d1.h"
+#include "families/kev/kev.h"
 #include "formats/checkpoint.h"
 #include "formats/config.h"
 
 namespace assay::families {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct FamilyRow {
   std::string_view name;
-  std::string_view model_type;  // as config.json says it
-  std::unique_ptr<Family> (*load)(const std::filesystem::path& folder, const LoadOptions& options);
+  std::string_view sign;  // what a folder of this family shows, for messages
+  bool (*is)(const fs::path& folder);
+  std::unique_ptr<Family> (*load)(const fs::path& folder, const LoadOptions& options);
 };
 
+// Options of other families, which would be ignored silently.
+void RefuseKevOptions(const LoadOptions& options) {
+  const LoadOptions plain;
+  const char* given = !options.base.empty()          ? "--base"
+                      : options.merge != plain.merge ? "--merge"
+                      : options.delta != plain.delta ? "--delta"
+                      : options.date_facts           ? "--date-facts"
+                                                     : nullptr;
+  if (given == nullptr) return;
+  throw Error(ErrorKind::kUsage, given, "is for models of the kev family, and this is a d1 model",
+              fmt::format("no {}", given));
+}
+
 constexpr FamilyRow kFamilies[] = {
+    {"kev", "a folder with head.pt", kev::IsKevFolder, kev::Load},
     {"d1", "lfm2_vl",
-     [](const std::filesystem::path& folder, const LoadOptions& options) {
+     [](const fs::path& folder) { return formats::ReadModelType(folder).model_type == "lfm2_vl"; },
+     [](const fs::path& folder, const LoadOptions& options) {
+       RefuseKevOptions(options);
        return d1::Load(folder, {options.max_row, options.threads, options.compute});
      }},
 };
 
-std::string KnownTypes() {
+std::string KnownSigns() {
   std::string out;
-  for (const FamilyRow& row : kFamilies) {
-    out += fmt::format("{}{} ({})", out.empty() ? "" : ", ", row.model_type, row.name);
-  }
+  for (const FamilyRow& row : kFamilies)
+    out += fmt::format("{}{} ({})", out.empty() ? "" : ", ", row.sign, row.name);
   return out;
 }
 
@@ -39,18 +58,20 @@ std::string WhereIn(const std::filesystem::path& folder, const std::string& wher
   std::error_code ignored;
   if (name == formats::FolderName(folder) && !std::filesystem::exists(folder / name, ignored))
     return folder.string() + where.substr(name.size());
-  const bool is_file = name.ends_with(".json") || name.ends_with(".safetensors");
+  const bool is_file =
+      name.find('/') == std::string::npos &&
+      (name.ends_with(".json") || name.ends_with(".safetensors") || name.ends_with(".pt"));
   return is_file ? (folder / where).string() : where;
 }
 
 std::unique_ptr<Family> LoadNamed(const std::filesystem::path& folder, const LoadOptions& options) {
-  const formats::ModelType type = formats::ReadModelType(folder);
   for (const FamilyRow& row : kFamilies) {
-    if (row.model_type == type.model_type) return row.load(folder, options);
+    if (row.is(folder)) return row.load(folder, options);
   }
   throw Error(ErrorKind::kModel, "config.json",
-              fmt::format("model_type '{}' is not a family assay knows", type.model_type),
-              fmt::format("one of: {}", KnownTypes()));
+              fmt::format("model_type '{}' is not a family assay knows",
+                          formats::ReadModelType(folder).model_type),
+              fmt::format("one of: {}", KnownSigns()));
 }
 
 }  // namespace

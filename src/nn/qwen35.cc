@@ -25,17 +25,13 @@ LinearPart PartOf(const Qwen35Linear& linear, View2<float> out) {
   return {linear.weight, out, {}, linear.low_rank};
 }
 
-void AddLinear(Threads& threads, const Qwen35Linear& linear, View2<const float> x, View2<float> h) {
-  const LinearPart part = PartOf(linear, h);
-  kernels::Linear(threads, x, std::span(&part, 1), Epilogue::kAdd);
-}
-
 class Qwen35 final : public Decoder {
  public:
-  Qwen35(Qwen35Shape shape, Qwen35Weights weights, DeltaForm form)
+  Qwen35(Qwen35Shape shape, Qwen35Weights weights, const Qwen35Forms& forms)
       : shape_(std::move(shape)),
         weights_(std::move(weights)),
-        form_(form),
+        compute_(forms.compute),
+        form_(forms.delta),
         attention_shape_{shape_.heads, shape_.kv_heads, shape_.head_dim},
         frequencies_(kernels::RotaryFrequencies(shape_.rope_theta, shape_.rotary_dims)) {
     ASSAY_CHECK(weights_.layers.size() == shape_.layer_is_attention.size());
@@ -50,6 +46,7 @@ class Qwen35 final : public Decoder {
   size_t hidden_size() const override { return shape_.hidden; }
   size_t vocabulary() const override { return shape_.vocabulary; }
   StateShape state_shape() const override { return Qwen35StateShape(shape_, form_); }
+  kernels::Compute compute() const override { return compute_; }
 
   std::vector<kernels::WeightMatrix> linear_weights() const override {
     std::vector<kernels::WeightMatrix> out;
@@ -93,6 +90,18 @@ class Qwen35 final : public Decoder {
   }
 
  private:
+  void StoreLinear(Threads& threads, View2<const float> x,
+                   std::span<const LinearPart> parts) const {
+    kernels::Linear(threads, x, parts, Epilogue::kStore, compute_);
+  }
+
+  // h += linear(x).
+  void AddLinear(Threads& threads, const Qwen35Linear& linear, View2<const float> x,
+                 View2<float> h) const {
+    const LinearPart part = PartOf(linear, h);
+    kernels::Linear(threads, x, std::span(&part, 1), Epilogue::kAdd, compute_);
+  }
+
   // Gains are stored less one (spec kev 2.2).
   void Norm(Threads& threads, View1<const float> gain, View2<const float> x,
             View2<float> out) const {
@@ -111,7 +120,7 @@ class Qwen35 final : public Decoder {
     const LinearPart in[] = {
         PartOf(weights.in_proj_qkv, inputs.view()), PartOf(weights.in_proj_z, z.view()),
         PartOf(weights.in_proj_b, b.view()), PartOf(weights.in_proj_a, a.view())};
-    kernels::Linear(threads, y, in, Epilogue::kStore);
+    StoreLinear(threads, y, in);
     Buffer qkv(pass.rows, delta.channels());
     Convolve(threads, pass, weights.taps, layer, inputs.view(), qkv.view());
     const float query_scale = 1.0f / std::sqrt(static_cast<float>(delta.key_dim));
@@ -170,7 +179,7 @@ class Qwen35 final : public Decoder {
     Buffer v(pass.rows, kv_width);
     const LinearPart in[] = {PartOf(weights.q_proj, gated.view()), PartOf(weights.k_proj, k.view()),
                              PartOf(weights.v_proj, v.view())};
-    kernels::Linear(threads, y, in, Epilogue::kStore);
+    StoreLinear(threads, y, in);
     // Each head of each row by itself: the same memory seen as [rows * heads, head_dim].
     const size_t heads = pass.rows * shape_.heads;
     const View2<const float> queries(gated.view().data(), heads, dim, 2 * dim);
@@ -206,7 +215,7 @@ class Qwen35 final : public Decoder {
     Buffer product(y.rows(), shape_.mlp);
     const LinearPart gate_up[] = {PartOf(layer.gate_proj, product.view()),
                                   PartOf(layer.up_proj, {})};
-    kernels::Linear(threads, y, gate_up, Epilogue::kSiluProduct);
+    kernels::Linear(threads, y, gate_up, Epilogue::kSiluProduct, compute_);
     AddLinear(threads, layer.down_proj, product.view(), h);
   }
 
@@ -229,6 +238,7 @@ class Qwen35 final : public Decoder {
 
   Qwen35Shape shape_;
   Qwen35Weights weights_;
+  kernels::Compute compute_;
   DeltaForm form_;
   kernels::AttentionShape attention_shape_;
   std::vector<float> frequencies_;
@@ -237,8 +247,9 @@ class Qwen35 final : public Decoder {
 
 }  // namespace
 
-std::unique_ptr<Decoder> MakeQwen35(Qwen35Shape shape, Qwen35Weights weights, DeltaForm form) {
-  return std::make_unique<Qwen35>(std::move(shape), std::move(weights), form);
+std::unique_ptr<Decoder> MakeQwen35(Qwen35Shape shape, Qwen35Weights weights,
+                                    const Qwen35Forms& forms) {
+  return std::make_unique<Qwen35>(std::move(shape), std::move(weights), forms);
 }
 
 }  // namespace assay::nn

@@ -43,7 +43,8 @@ StateShape Qwen35StateShape(const Qwen35Shape& shape, const DeltaForm& form);
 // Bytes of activations that a pass of `rows` rows takes, adapters of up to `rank` included; the
 // largest number for a shape that overflows it, since shapes are asked about before they are
 // compared with weights.
-size_t Qwen35PassBytes(const Qwen35Shape& shape, size_t rank, size_t rows);
+size_t Qwen35PassBytes(const Qwen35Shape& shape, size_t rank, size_t rows,
+                       const kernels::Compute& compute = {});
 
 // Weights borrow the checkpoint's memory; small vectors (norm gains, taps) are widened copies.
 struct Qwen35Linear {
@@ -99,6 +100,13 @@ struct Qwen35Module {
 // All of them, first layer first; they point into `weights`.
 std::vector<Qwen35Module> Qwen35Modules(const Qwen35Shape& shape, Qwen35Weights& weights);
 
-std::unique_ptr<Decoder> MakeQwen35(Qwen35Shape shape, Qwen35Weights weights, DeltaForm form = {});
+// How the decoder computes what its weights say.
+struct Qwen35Forms {
+  DeltaForm delta = {};
+  kernels::Compute compute = {};
+};
+
+std::unique_ptr<Decoder> MakeQwen35(Qwen35Shape shape, Qwen35Weights weights,
+                                    const Qwen35Forms& forms = {});
 
 }  // namespace assay::nn

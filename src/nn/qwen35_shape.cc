@@ -22,7 +22,8 @@ StateShape Qwen35StateShape(const Qwen35Shape& shape, const DeltaForm& form) {
   return state;
 }
 
-size_t Qwen35PassBytes(const Qwen35Shape& shape, size_t rank, size_t rows) {
+size_t Qwen35PassBytes(const Qwen35Shape& shape, size_t rank, size_t rows,
+                       const kernels::Compute& compute) {
   const kernels::DeltaShape& delta = shape.delta;
   const size_t values = SaturatingProduct(delta.value_heads, delta.value_dim);
   const size_t channels =
@@ -39,12 +40,16 @@ size_t Qwen35PassBytes(const Qwen35Shape& shape, size_t rank, size_t rows) {
   const size_t block = std::max({delta_mixer, attention_mixer, shape.mlp});
   const size_t widest =
       std::max({shape.hidden, shape.mlp, SaturatingProduct(shape.heads, shape.head_dim), values});
-  // The linear layer's copy of its inputs, a step more for what it fills up, and the inner rows of
-  // four adapters.
-  const size_t linear =
-      SaturatingSum(widest, kernels::kMostPadding, SaturatingProduct(size_t{8}, rank));
   const size_t residual = SaturatingProduct(size_t{2}, shape.hidden);
-  return SaturatingProduct(rows, SaturatingSum(residual, block, linear), sizeof(float));
+  // The inner rows of four adapters, each twice, and the linear layer's copies of its inputs: with
+  // adapters in fp32 beside another form.
+  const size_t inner = SaturatingProduct(size_t{8}, rank);
+  size_t copies = kernels::LinearRowBytes(widest, {});
+  if (compute.form != kernels::ComputeForm::kF32)
+    copies = SaturatingSum(copies, kernels::LinearRowBytes(widest, compute));
+  return SaturatingProduct(
+      rows, SaturatingSum(SaturatingProduct(SaturatingSum(residual, block, inner), sizeof(float)),
+                          copies));
 }
 
 std::vector<Qwen35Module> Qwen35Modules(const Qwen35Shape& shape, Qwen35Weights& weights) {

@@ -83,7 +83,7 @@ struct Qwen35Toy {
   }
 
   std::unique_ptr<Decoder> Make(DeltaForm form = {}) const {
-    return MakeQwen35(shape, weights, form);
+    return MakeQwen35(shape, weights, {form, {}});
   }
 };
 

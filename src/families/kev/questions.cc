@@ -118,6 +118,7 @@ std::string ReadState(const Value& request, const ReadOptions& options) {
 Request ReadRequest(const Value& request, const ReadOptions& options) {
   Request out;
   out.state = ReadState(request, options);
+  if (const Value* model = request.Find("model")) out.model = model->string();
   const Value* questions = request.Find("questions");
   constexpr std::string_view kHint = "an object of question name to question, with at least one";
   if (questions == nullptr) Refuse("questions", "is missing", kHint);

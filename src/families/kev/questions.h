@@ -28,6 +28,7 @@ struct Question {
 struct Request {
   std::string state;  // rendered
   std::vector<Question> questions;
+  std::string model = "kev-latest";  // as the request calls it: echoed (spec kev 4.1)
 };
 
 struct ReadOptions {

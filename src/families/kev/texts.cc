@@ -10,6 +10,7 @@ EncodedRequest Texts::Encode(const json::Value& request) const {
   EncodedRequest out;
   out.trunk_ids = rows_.State(read.state);
   out.input_tokens = out.trunk_ids.size();
+  out.model = read.model;
   for (const Question& question : read.questions) {
     Branch branch = rows_.BranchOf(question, out.trunk_ids.size());
     out.input_tokens += branch.ids.size();
