@@ -94,7 +94,7 @@ TEST(State, AForkHasMatricesAndOpenRowsOfItsOwn) {
   fork.OpenRows(1).g[31][3] = 2;
   EXPECT_EQ(parent.Matrices(1)[1023], 1);
   EXPECT_EQ(parent.OpenRows(1).g[31][3], 1);
-  EXPECT_EQ(parent.Matrices(1), parent.Matrices(0) + 4 * 16 * 16);
+  EXPECT_EQ(parent.Matrices(1), parent.Matrices(0) + DeltaShape().delta.state_floats());
   EXPECT_EQ(parent.OpenRows(1).keys.data(), &parent.OpenRows(0).g[31][3] + 1);
   EXPECT_EQ(parent.OpenRows(1).deltas.data(), &parent.OpenRows(1).keys[31][31] + 1);
 }
