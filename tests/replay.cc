@@ -107,6 +107,11 @@ class Replayer {
     if (Sha256OfIds(row) != golden.ids_sha256) Problem(where, "has other ids");
     if (request.trunk_ids.size() + question.wanted.back() != golden.slot)
       Problem(where, "reads another slot");
+    for (size_t i = 0; i < golden.marks.size(); ++i) {
+      if (question.wanted.size() != golden.marks.size() + 1 ||
+          request.trunk_ids.size() + question.wanted[i] != golden.marks[i])
+        Problem(where, "reads other marks");
+    }
     if (!golden.ids.empty()) {
       if (row != golden.ids) Problem(where, "has other ids");
       if (question.codes != golden.codes) Problem(where, "prints other codes");
@@ -195,6 +200,15 @@ std::string ReplayResult::Text() const {
   return out;
 }
 
+families::LoadOptions OptionsOf(const ReplayOptions& options) {
+  families::LoadOptions out;
+  out.threads = options.threads;
+  out.compute = options.compute;
+  out.delta = options.delta;
+  out.merge = options.merge;
+  return out;
+}
+
 std::filesystem::path OraclePath(const std::string& name) {
   return std::filesystem::path(ASSAY_SOURCE_DIR) / "tools" / "oracle" / name;
 }
@@ -206,8 +220,7 @@ Corpus ReadCorpus(const std::string& golden, const std::string& requests) {
 
 ReplayResult Replay(const std::filesystem::path& folder, const Corpus& corpus,
                     const ReplayOptions& options) {
-  const std::unique_ptr<families::Family> family =
-      families::LoadFamily(folder, {0, options.threads, options.compute});
+  const std::unique_ptr<families::Family> family = families::LoadFamily(folder, OptionsOf(options));
   std::map<std::string, const gate::GoldenRequest*> by_id;
   for (const gate::GoldenRequest& request : corpus.requests) by_id[request.id] = &request;
   Replayer replayer(*family, options);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "families/family.h"
+#include "families/registry.h"
 #include "gate/golden.h"
 
 namespace assay::tests {
@@ -14,6 +15,8 @@ struct ReplayOptions {
   size_t chunk = 0;
   size_t threads = 2;
   kernels::Compute compute = {};
+  std::string delta = "fused";
+  std::string merge = "none";
   bool alone =
       false;  // ask every question of a tree by itself, and compare with the golden's row form
 };
@@ -42,6 +45,8 @@ Corpus ReadCorpus(const std::string& golden, const std::string& requests);
 
 // Names under tools/oracle of this source tree.
 std::filesystem::path OraclePath(const std::string& name);
+
+families::LoadOptions OptionsOf(const ReplayOptions& options);
 
 ReplayResult Replay(const std::filesystem::path& folder, const Corpus& corpus,
                     const ReplayOptions& options = {});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/sha256.h"
 
 namespace assay::gate {
 namespace {
@@ -149,6 +150,63 @@ class D1Golden {
   const Reader& reader_;
 };
 
+// "oracle-golden/1", Kev's: one direct row a question (tools/oracle/README.md).
+class KevGolden {
+ public:
+  explicit KevGolden(const Reader& reader) : reader_(reader) {}
+
+  Golden Read(const Value& root) const {
+    Golden golden;
+    golden.format = reader_.Text(root, "format");
+    golden.weights_sha256 =
+        reader_.Text(reader_.Get(reader_.Get(root, "model"), "sha256"), "base/model.safetensors");
+    const Value& noise = reader_.Get(root, "noise_fp32_vs_fp64");
+    golden.noise_dp = reader_.Number(noise, "max_dp");
+    for (const Value& item : reader_.Items(root, "requests")) golden.rows.push_back(Row(item));
+    return golden;
+  }
+
+ private:
+  GoldenRow Row(const Value& item) const {
+    GoldenRow row;
+    row.id = reader_.Text(item, "id");
+    if (const Value* refused = item.Find("refused")) {
+      row.refused = true;
+      row.reason = reader_.Text(*refused, "reason");
+      return row;
+    }
+    const std::vector<int32_t> trunk = reader_.Ids(item, "state_ids");
+    row.trunk_rows = trunk.size();
+    for (const Value& question : reader_.Items(item, "questions"))
+      row.questions.push_back(Question(question, trunk));
+    row.answers = reader_.Get(item, "answers");
+    row.usage = reader_.Get(item, "usage");
+    return row;
+  }
+
+  GoldenQuestion Question(const Value& item, const std::vector<int32_t>& trunk) const {
+    GoldenQuestion question;
+    question.name = reader_.Text(item, "question");
+    question.ids = trunk;
+    const std::vector<int32_t> branch = reader_.Ids(item, "branch_ids");
+    question.ids.insert(question.ids.end(), branch.begin(), branch.end());
+    question.ids_sha256 = Sha256(std::as_bytes(std::span(question.ids)));
+    question.slot = static_cast<size_t>(reader_.Number(item, "decide_index"));
+    question.options = reader_.Texts(item, "keys");
+    for (const int32_t mark : reader_.Ids(item, "option_index"))
+      question.marks.push_back(static_cast<size_t>(mark));
+    question.scores = reader_.Numbers(item, "z");
+    question.probabilities = reader_.Numbers(item, "probabilities");
+    question.hidden_first = reader_.Numbers(item, "decide_hidden_first8");
+    question.hidden_l2 = reader_.Number(item, "decide_hidden_l2");
+    question.alone_ids = question.ids;
+    question.alone_probabilities = question.probabilities;
+    return question;
+  }
+
+  const Reader& reader_;
+};
+
 Value ReadJsonFile(const std::filesystem::path& path) {
   return json::Parse(ReadFile(path, ErrorKind::kFile, kMaxGoldenBytes), ErrorKind::kFile,
                      path.filename().string());
@@ -161,8 +219,11 @@ Golden ReadGolden(const std::filesystem::path& path) {
   const Reader reader(path.filename().string());
   const std::string format = reader.Text(root, "format");
   if (format == "d1-golden/1") return D1Golden(reader).Read(root);
+  if (format == "oracle-golden/1" && reader.Text(root, "family") == "kev")
+    return KevGolden(reader).Read(root);
   throw Error(ErrorKind::kFile, path.filename().string(),
-              fmt::format("'{}' is no golden format assay reads", format), "d1-golden/1");
+              fmt::format("'{}' is no golden format assay reads", format),
+              "d1-golden/1, or oracle-golden/1 of the kev family");
 }
 
 std::vector<GoldenRequest> ReadGoldenRequests(const std::filesystem::path& path) {

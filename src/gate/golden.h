@@ -16,9 +16,11 @@ struct GoldenQuestion {
   std::vector<int32_t> ids;  // the whole row; empty where the file keeps only its hash
   std::string ids_sha256;    // over little-endian int32
   size_t slot = 0;
+  std::vector<size_t> marks;  // places in ids that speak for the options, where the family has them
   std::vector<std::string> codes;
   std::vector<std::string> options;
   std::vector<std::vector<int32_t>> groups;
+  std::vector<double> scores;  // before any temperature; empty where the file has none
   std::vector<double> probabilities;
   std::vector<double> hidden_first;  // first values of the read row
   double hidden_l2 = 0;
