@@ -158,7 +158,20 @@ class Replayer {
     const Value printed = json::Parse(answers.ToJson({}, true), ErrorKind::kRequest, "answers");
     if (!SameShape(*printed.Find("answers"), golden.answers))
       Problem(golden.id, "prints another answer");
-    if (*printed.Find("usage") != golden.usage) Problem(golden.id, "prints another usage");
+    CompareUsage(golden, answers, *printed.Find("usage"));
+  }
+
+  // Where a family counts the tokens of the answers as the maker's server prints them, a number on
+  // the edge of its last decimal changes the count: then only the input must agree.
+  void CompareUsage(const GoldenRow& golden, const Answers& answers, const Value& usage) {
+    const Value rounded = json::Parse(answers.ToJson({Rounding::Mode::kKev, 0}, true),
+                                      ErrorKind::kRequest, "answers");
+    const bool same = *rounded.Find("answers") == golden.answers;
+    result_.rounded_equal += same ? 1 : 0;
+    const bool counts = golden.usage.Find("output_tokens")->number() > 0;
+    if (*usage.Find("input_tokens") != *golden.usage.Find("input_tokens") ||
+        ((same || !counts) && usage != golden.usage))
+      Problem(golden.id, "prints another usage");
   }
 
   static bool SameShape(const Value& a, const Value& b) {

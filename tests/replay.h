@@ -25,6 +25,8 @@ struct ReplayResult {
   size_t answered = 0;
   size_t refused = 0;
   size_t questions = 0;
+  size_t rounded_equal =
+      0;  // requests whose answers, rounded as Kev's server does, are the golden's
   std::vector<std::string>
       problems;  // differences other than in numbers: ids, codes, groups, refusals, answers
   double max_dp = 0;

@@ -236,6 +236,7 @@ std::vector<GoldenRequest> ReadGoldenRequests(const std::filesystem::path& path)
     const Value* raw = item.Find("raw");
     request.text =
         raw != nullptr ? reader.Text(item, "raw") : json::PrintCompact(reader.Get(item, "request"));
+    if (item.Find("red_of") != nullptr) request.red_of = reader.Text(item, "red_of");
     if (item.Find("pictures") != nullptr) request.pictures = reader.Texts(item, "pictures");
     out.push_back(std::move(request));
   }

@@ -61,6 +61,7 @@ struct GoldenRequest {
   std::string id;
   std::string text;  // one request object, as it is to be parsed
   std::vector<std::string> pictures;
+  std::string red_of = {};  // the request that this one must differ from
 };
 
 // Throws Error(kFile) for a file that is missing, not JSON or of an unknown format.
