@@ -49,6 +49,8 @@ struct LinearModule {
 class PeftAdapter {
  public:
   static PeftAdapter Open(const std::filesystem::path& folder);
+  // The same from its two files.
+  PeftAdapter(PeftConfig config, SafetensorsFile file);
 
   // Sorted by name.
   const std::vector<LoraModule>& modules() const { return modules_; }
@@ -57,8 +59,6 @@ class PeftAdapter {
   const std::string& name() const { return file_.name(); }
 
  private:
-  PeftAdapter(PeftConfig config, SafetensorsFile file);
-
   PeftConfig config_;
   SafetensorsFile file_;
   std::vector<LoraModule> modules_;

@@ -119,8 +119,18 @@ class Parser {
       case '*':
       case '+':
       case '?': Refuse(fmt::format("has a {} with nothing to repeat", c));
+      case '{': return Brace();
       default: return Byte(c);
     }
+  }
+
+  uint32_t Brace() {
+    --at_;
+    uint32_t least = 0;
+    uint32_t most = 0;
+    if (AcceptCounts(least, most)) Refuse("has a {} with nothing to repeat");
+    ++at_;
+    return Byte('{');
   }
 
   uint32_t Bytes(const ByteSet& set) { return Add({.kind = Node::Kind::kByte, .set = set}); }
@@ -197,7 +207,9 @@ class Parser {
         ++at_;
         if (ClassItem(high) || high < low) Refuse("has a range that goes down");
       }
-      for (int c = low; c <= high; ++c) set.set(static_cast<size_t>(c));
+      for (auto c = static_cast<unsigned char>(low); c <= static_cast<unsigned char>(high); ++c) {
+        set.set(c);
+      }
     }
     ++at_;
     return Bytes(inverted ? ~set : set);

@@ -137,7 +137,7 @@ std::optional<fs::path> FindSnapshot(const HeadFile& head, const CacheEnvironmen
     search.Note(fmt::format("{}/refs/{}", shown, revision), "no such ref");
     return std::nullopt;
   }
-  const fs::path folder = root / "snapshots" / snapshot;
+  fs::path folder = root / "snapshots" / snapshot;
   if (search.Try(folder, fmt::format("{}/snapshots/{}", shown, snapshot))) return folder;
   return std::nullopt;
 }
