@@ -48,6 +48,7 @@ ELSEWHERE = {
     "19_safetensors_bad": "formats_test",
     "20_sharded": "formats_test",
     "22_pt": "formats_test",
+    "25_lora": "formats_test",
     "23_config": "formats_test",
 }
 DIALECTS = ["host", "wire"]

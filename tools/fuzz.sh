@@ -9,7 +9,7 @@ seconds=${1:-60}
 shift || true
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] ||
-  targets=(safetensors index config tokenizer_json encode request request_run kernels)
+  targets=(safetensors index config torch peft tokenizer_json encode request request_run kernels)
 
 cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz -j "${JOBS:-$(nproc)}" --target fuzzers | tail -n 1
@@ -27,7 +27,8 @@ export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 
 limits_of() {  # limits_of TARGET: the longest input that is of use to it
   case $1 in
-    safetensors | index | config) echo "-max_len=4096 -dict=fuzz/json.dict" ;;
+    safetensors | index | config | peft) echo "-max_len=4096 -dict=fuzz/json.dict" ;;
+    torch) echo "-max_len=4096 -dict=fuzz/pickle.dict" ;;
     tokenizer_json) echo "-max_len=8192 -dict=fuzz/json.dict" ;;
     encode) echo "-max_len=4096" ;;
     request) echo "-max_len=8192 -dict=fuzz/json.dict" ;;

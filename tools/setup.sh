@@ -5,7 +5,7 @@
 set -euo pipefail
 
 build_packages=(g++ cmake ninja-build make pkg-config ccache mold
-  libfmt-dev nlohmann-json3-dev libcli11-dev libssl-dev libhwy-dev libre2-dev
+  libfmt-dev nlohmann-json3-dev libcli11-dev libssl-dev libhwy-dev
   libzip-dev)
 dev_packages=(libgtest-dev libgmock-dev python3 python3-numpy python3-venv python3-pip git
   clang-19 libclang-rt-19-dev clang-format-19 clang-tidy-19 valgrind)

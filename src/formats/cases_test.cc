@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <set>
+#include <vector>
 
 #include "assay/error.h"
 #include "base/file.h"
@@ -12,6 +13,7 @@
 #include "formats/checkpoint.h"
 #include "formats/config.h"
 #include "formats/config_parts.h"
+#include "formats/peft.h"
 #include "formats/safetensors.h"
 #include "formats/torch_file.h"
 
@@ -161,6 +163,73 @@ TEST(Cases, TorchFilesAreReadOrRefusedAndNothingRuns) {
   }
   EXPECT_EQ(seen, Names(expected));
   EXPECT_FALSE(fs::exists("PICKLE_RAN.marker"));
+}
+
+std::vector<float> ValuesOf(const Tensor& tensor) {
+  std::vector<float> values(tensor.elements());
+  WidenTo(tensor, 0, values);
+  return values;
+}
+
+// W + scale * (B A) in fp32; the numbers of these cases are small whole ones, so no order rounds.
+std::vector<float> Merged(const Tensor& weight, const LoraModule& module) {
+  std::vector<float> out = ValuesOf(weight);
+  const std::vector<float> a = ValuesOf(*module.a);
+  const std::vector<float> b = ValuesOf(*module.b);
+  const size_t inputs = weight.shape[1];
+  for (size_t i = 0; i < out.size(); ++i) {
+    float sum = 0;
+    for (size_t r = 0; r < module.rank; ++r) {
+      sum += b[i / inputs * module.rank + r] * a[r * inputs + i % inputs];
+    }
+    out[i] += static_cast<float>(module.scale) * sum;
+  }
+  return out;
+}
+
+// Binds the adapter to its base and compares the merged weights with `want`, the reference's.
+std::string MergeAndCompare(const fs::path& folder, const fs::path& base, const json::Value* want) {
+  constexpr std::string_view kPrefix = "model.language_model.";
+  const PeftAdapter adapter = PeftAdapter::Open(folder);
+  const SafetensorsFile weights(base / "model.safetensors");
+  std::vector<LinearModule> linears;
+  for (const Tensor& tensor : weights.tensors()) {
+    const std::string name = tensor.name.substr(kPrefix.size());
+    linears.push_back(
+        {name.substr(0, name.rfind(".weight")), tensor.shape.at(0), tensor.shape.at(1)});
+  }
+  const std::vector<const LoraModule*> bound = BindLora(adapter, linears);
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const Tensor& tensor = weights.tensors()[i];
+    const json::Value* rows = want == nullptr ? nullptr : want->Find(tensor.name);
+    if (rows == nullptr || bound[i] == nullptr) return "has no row for " + tensor.name;
+    std::vector<float> expected;
+    for (const json::Value& row : rows->items()) {
+      for (const json::Value& item : row.items()) {
+        expected.push_back(static_cast<float>(item.number()));
+      }
+    }
+    if (Merged(tensor, *bound[i]) != expected) return tensor.name + " differs";
+  }
+  return fmt::format("merged exactly, {} modules", bound.size());
+}
+
+TEST(Cases, AdaptersAreMergedAsPeftMergesThemOrRefused) {
+  const json::Value expected = Expected("25_lora");
+  const fs::path bases = CaseFolder("25_lora_bases");
+  const json::Value merged = json::Parse(ReadFile(bases / "merged.json", ErrorKind::kFile, 1 << 20),
+                                         ErrorKind::kFile, "merged.json");
+  std::set<std::string> seen;
+  for (const auto& entry : fs::directory_iterator(CaseFolder("25_lora"))) {
+    const std::string name = entry.path().filename().string();
+    seen.insert(name);
+    const fs::path base = bases / (name == "shape_mismatch" ? "base_narrow" : "base");
+    const std::string got =
+        Outcome([&] { return MergeAndCompare(entry.path(), base, merged.Find(name)); });
+    const json::Value* want = expected.Find(name);
+    EXPECT_EQ(got, want == nullptr ? "" : want->string()) << name;
+  }
+  EXPECT_EQ(seen, Names(expected));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 #include "assay/error.h"
 #include "base/check.h"
-#include "base/sha256.h"
+#include "base/content_cache.h"
 #include "formats/strict_json.h"
 
 namespace assay::formats {
@@ -229,7 +229,7 @@ const Tensor* Checkpoint::Find(std::string_view source_name) const {
 }
 
 std::string Checkpoint::Sha256(size_t file) const {
-  return assay::Sha256(shards_[file].file_bytes());
+  return ContentCache::OfUser().FileSha256(files_[file].path, ErrorKind::kModel, false);
 }
 
 }  // namespace assay::formats

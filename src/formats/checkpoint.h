@@ -47,7 +47,7 @@ class Checkpoint {
   const std::vector<const Tensor*>& tensors() const { return tensors_; }
   // The weight files, sorted by name. The index is not one of them.
   const std::vector<CheckpointFile>& files() const { return files_; }
-  // SHA-256 of files()[file], in lower-case hex; reads the whole file at every call.
+  // SHA-256 of files()[file], in lower-case hex: remembered, or read (base/content_cache.h).
   std::string Sha256(size_t file) const;
   // Lines that a front door may print: what was left out and why.
   const std::vector<std::string>& notes() const { return notes_; }

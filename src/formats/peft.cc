@@ -3,164 +3,212 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
-#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
 
 #include "assay/error.h"
-#include "formats/peft_config.h"
+#include "formats/checkpoint.h"
 
 namespace assay::formats {
 namespace {
 
-constexpr std::string_view kWeightsFile = "adapter_model.safetensors";
-constexpr std::string_view kWrapper = "base_model.model.";
-// What whole models put in front of the text model's own names.
-constexpr std::string_view kPrefixes[] = {"model.language_model.", "language_model.model.",
-                                          "language_model.", "model.", ""};
+constexpr std::string_view kWeights = "adapter_model.safetensors";
+constexpr std::string_view kPeftPrefix = "base_model.model.";
+// What may stand before "layers.": the wrappings of a text model, and the bare one.
+constexpr std::array<std::string_view, 5> kPrefixes = {
+    "model.language_model.", "language_model.model.", "language_model.", "model.", ""};
 
-enum class Side { kA, kB };
-
-struct TensorPlace {
-  std::string module;
-  Side side;
+// Where a tensor belongs.
+struct Place {
+  std::string_view module;  // as in the file
+  bool is_b = false;
 };
 
-// "base_model.model.MODULE.lora_A.weight", or with the adapter's own name before ".weight".
-std::optional<TensorPlace> PlaceOf(std::string_view name) {
-  if (!name.starts_with(kWrapper) || !name.ends_with(".weight")) return std::nullopt;
-  for (const auto& [side, mark] : {std::pair{Side::kA, std::string_view(".lora_A.")},
-                                   std::pair{Side::kB, std::string_view(".lora_B.")}}) {
-    const size_t at = name.find(mark);
-    if (at == name.npos || at < kWrapper.size()) continue;
-    // "weight", or "default.weight": one more part at most.
-    const std::string_view rest = name.substr(at + mark.size());
-    if (std::ranges::count(rest, '.') > 1) return std::nullopt;
-    return TensorPlace{std::string(name.substr(kWrapper.size(), at - kWrapper.size())), side};
-  }
-  return std::nullopt;
+bool TakeSuffix(std::string_view& text, std::string_view suffix) {
+  if (!text.ends_with(suffix)) return false;
+  text.remove_suffix(suffix.size());
+  return true;
 }
 
-[[noreturn]] void Refuse(std::string_view tensor, std::string problem, std::string hint) {
-  throw Error(ErrorKind::kModel, fmt::format("{}: {}", kWeightsFile, OneLine(tensor, 120)),
-              std::move(problem), std::move(hint));
+Place PlaceOf(const Tensor& tensor, std::string_view file) {
+  std::string_view rest = tensor.name;
+  if (TakeSuffix(rest, ".weight")) {
+    TakeSuffix(rest, ".default");
+    if (TakeSuffix(rest, ".lora_A")) return {rest, false};
+    if (TakeSuffix(rest, ".lora_B")) return {rest, true};
+  }
+  throw Error(ErrorKind::kModel, fmt::format("{}: {}", file, tensor.name),
+              "is not a matrix of a plain LoRA adapter",
+              "NAME.lora_A.weight or NAME.lora_B.weight");
 }
 
-void CheckTensor(const Tensor& tensor, size_t rank, size_t rank_dimension) {
-  const bool is_float =
-      tensor.dtype == Dtype::kF32 || tensor.dtype == Dtype::kBf16 || tensor.dtype == Dtype::kF16;
-  if (!is_float || tensor.shape.size() != 2 || tensor.elements() == 0) {
-    Refuse(tensor.name, fmt::format("is {} {}", DtypeName(tensor.dtype), ShapeText(tensor.shape)),
-           "a matrix of F32, BF16 or F16");
-  }
-  if (tensor.shape[rank_dimension] != rank) {
-    Refuse(tensor.name,
-           fmt::format("has rank {}, and adapter_config.json says {}", tensor.shape[rank_dimension],
-                       rank),
-           "the config that belongs to these weights");
-  }
+std::string_view WithoutPeftPrefix(std::string_view source) {
+  if (source.starts_with(kPeftPrefix)) source.remove_prefix(kPeftPrefix.size());
+  return source;
 }
 
-// The text model's own name for what an adapter calls `name`, if it is one of `base`.
-std::optional<size_t> FindModule(const std::map<std::string_view, size_t>& base,
-                                 std::string_view name) {
+// The prefix of a name whose rest begins with "layers."; nothing known: all stays.
+std::string_view PrefixOf(std::string_view name) {
   for (const std::string_view prefix : kPrefixes) {
-    if (!name.starts_with(prefix)) continue;
-    const auto found = base.find(name.substr(prefix.size()));
-    if (found != base.end()) return found->second;
+    if (name.starts_with(prefix) && name.substr(prefix.size()).starts_with("layers."))
+      return prefix;
   }
-  return std::nullopt;
+  return "";
 }
 
-void CheckShapes(const LoraModule& module, const LinearModule& linear) {
-  if (module.a->shape[1] == linear.inputs && module.b->shape[0] == linear.outputs) return;
-  Refuse(module.name,
-         fmt::format("lora_A is {} and lora_B {}, and the base's weight is [{}, {}]",
-                     ShapeText(module.a->shape), ShapeText(module.b->shape), linear.outputs,
-                     linear.inputs),
-         "the base that this adapter was trained on");
-}
+class ModuleMaker {
+ public:
+  ModuleMaker(const PeftConfig& config, const SafetensorsFile& file)
+      : config_(config), file_(file) {}
 
-bool IsTarget(const std::string& name, const std::vector<std::string>& targets) {
-  return std::ranges::any_of(targets, [&](const std::string& target) {
-    return name == target || name.ends_with("." + target);
+  std::vector<LoraModule> Make() {
+    for (const Tensor& tensor : file_.tensors()) {
+      const Place place = PlaceOf(tensor, file_.name());
+      LoraModule& module = modules_[std::string(place.module)];
+      const Tensor*& slot = place.is_b ? module.b : module.a;
+      if (slot != nullptr) {
+        Refuse(place.module, fmt::format("is there as {} and as {}", slot->name, tensor.name));
+      }
+      slot = &tensor;
+    }
+    if (modules_.empty()) {
+      throw Error(ErrorKind::kModel, file_.name(), "holds no LoRA matrices",
+                  "an adapter's weights");
+    }
+    std::vector<LoraModule> out;
+    std::set<std::string> names;
+    std::string_view prefix = PrefixOf(WithoutPeftPrefix(modules_.begin()->first));
+    for (auto& [source, module] : modules_) {
+      Finish(source, prefix, module);
+      if (!names.insert(module.name).second) Refuse(source, "has another module of the same name");
+      out.push_back(std::move(module));
+    }
+    std::sort(out.begin(), out.end(),
+              [](const LoraModule& a, const LoraModule& b) { return a.name < b.name; });
+    return out;
+  }
+
+ private:
+  [[noreturn]] void Refuse(std::string_view module, std::string_view problem,
+                           std::string_view hint = "") const {
+    throw Error(ErrorKind::kModel, fmt::format("{}: {}", file_.name(), module), problem, hint);
+  }
+
+  void Finish(const std::string& source, std::string_view prefix, LoraModule& module) {
+    if (module.a == nullptr) Refuse(source, "has lora_B and no lora_A");
+    if (module.b == nullptr) Refuse(source, "has lora_A and no lora_B");
+    const std::string_view trained = WithoutPeftPrefix(source);
+    if (PrefixOf(trained) != prefix) {
+      Refuse(source,
+             fmt::format("has the prefix '{}', others have '{}'", PrefixOf(trained), prefix));
+    }
+    module.source = source;
+    module.name = std::string(trained.substr(prefix.size()));
+    const PeftScale scale = ScaleOf(config_, trained, steps_);
+    module.rank = scale.rank;
+    module.scale = scale.scale;
+    CheckTensor(source, *module.a, 0, module.rank);
+    CheckTensor(source, *module.b, 1, module.rank);
+  }
+
+  void CheckTensor(const std::string& source, const Tensor& tensor, size_t rank_at,
+                   uint64_t rank) const {
+    if (tensor.dtype != Dtype::kF32 && tensor.dtype != Dtype::kF16 &&
+        tensor.dtype != Dtype::kBf16) {
+      Refuse(source, fmt::format("{} is {}", tensor.name, DtypeName(tensor.dtype)),
+             "F32, F16 or BF16");
+    }
+    if (tensor.shape.size() != 2 || tensor.shape[rank_at] != rank) {
+      Refuse(source,
+             fmt::format("{} is {}, but adapter_config.json says rank {}",
+                         rank_at == 0 ? "lora_A" : "lora_B", ShapeText(tensor.shape), rank),
+             rank_at == 0 ? "[rank, inputs]" : "[outputs, rank]");
+    }
+  }
+
+  const PeftConfig& config_;
+  const SafetensorsFile& file_;
+  std::map<std::string, LoraModule> modules_;
+  uint64_t steps_ = 0;
+};
+
+// As peft matches a target: the whole name, or what follows one of its dots.
+bool IsTarget(std::string_view name, const std::vector<std::string>& targets) {
+  return std::any_of(targets.begin(), targets.end(), [&](const std::string& target) {
+    return name == target || (name.ends_with(target) && name.size() > target.size() &&
+                              name[name.size() - target.size() - 1] == '.');
   });
 }
 
 }  // namespace
 
+PeftAdapter::PeftAdapter(PeftConfig config, SafetensorsFile file)
+    : config_(std::move(config)), file_(std::move(file)) {
+  modules_ = ModuleMaker(config_, file_).Make();
+}
+
 PeftAdapter PeftAdapter::Open(const std::filesystem::path& folder) {
-  const PeftConfig config = ReadPeftConfig(folder);
-  PeftAdapter adapter(Checkpoint::OpenFile(folder / kWeightsFile));
-  adapter.targets_ = config.targets;
-  std::map<std::string, LoraModule> by_name;
-  for (const Tensor* tensor : adapter.checkpoint_.tensors()) {
-    const std::optional<TensorPlace> place = PlaceOf(tensor->name);
-    if (!place) {
-      Refuse(tensor->name, "is no part of a low-rank product",
-             "base_model.model.LAYER.lora_A.weight and lora_B");
-    }
-    LoraModule& module = by_name[place->module];
-    const Tensor*& side = place->side == Side::kA ? module.a : module.b;
-    if (side != nullptr)
-      Refuse(tensor->name, fmt::format("and {} are for one layer", side->name), "one adapter");
-    side = tensor;
+  PeftConfig config = ReadPeftConfig(folder);
+  std::error_code error;
+  if (!std::filesystem::exists(folder / kWeights, error) &&
+      std::filesystem::exists(folder / "adapter_model.bin", error)) {
+    throw Error(ErrorKind::kModel, "adapter_model.bin", "is a pickle, which is not read",
+                "save the adapter as adapter_model.safetensors");
   }
-  if (by_name.empty())
-    throw Error(ErrorKind::kModel, std::string(kWeightsFile), "holds no tensors", "an adapter");
-  for (auto& [name, module] : by_name) {
-    if (module.a == nullptr || module.b == nullptr) {
-      Refuse(name, fmt::format("has no lora_{}", module.a == nullptr ? 'A' : 'B'),
-             "both sides of every product");
-    }
-    const size_t rank = RankOf(config, name);
-    CheckTensor(*module.a, rank, 0);
-    CheckTensor(*module.b, rank, 1);
-    module.name = name;
-    module.scale = ScaleOf(config, name);
-    adapter.modules_.push_back(module);
-  }
-  return adapter;
+  return {std::move(config), SafetensorsFile(folder / kWeights)};
 }
 
-size_t PeftAdapter::largest_rank() const {
-  uint64_t rank = 0;
-  for (const LoraModule& module : modules_) rank = std::max(rank, module.a->shape[0]);
-  return rank;
-}
+std::vector<const LoraModule*> BindLora(const PeftAdapter& adapter,
+                                        std::span<const LinearModule> linears) {
+  std::map<std::string_view, const LoraModule*> by_name;
+  for (const LoraModule& module : adapter.modules()) by_name[module.name] = &module;
 
-std::vector<size_t> PeftAdapter::Match(std::span<const LinearModule> base) const {
-  std::map<std::string_view, size_t> by_name;
-  for (size_t i = 0; i < base.size(); ++i) by_name.emplace(base[i].name, i);
-  std::vector<size_t> out;
-  std::vector<std::string> strangers;
-  std::vector<bool> adapted(base.size(), false);
-  for (const LoraModule& module : modules_) {
-    const std::optional<size_t> found = FindModule(by_name, module.name);
-    if (!found) {
-      strangers.push_back(module.name);
+  std::vector<const LoraModule*> bound(linears.size(), nullptr);
+  std::vector<std::string> wrong_shape;
+  std::vector<std::string> absent;
+  for (size_t i = 0; i < linears.size(); ++i) {
+    const LinearModule& linear = linears[i];
+    const auto found = by_name.find(linear.name);
+    if (found == by_name.end()) {
+      if (IsTarget(linear.name, adapter.config().target_modules)) absent.push_back(linear.name);
       continue;
     }
-    if (adapted[*found]) Refuse(module.name, "names a layer twice", "each layer once");
-    adapted[*found] = true;
-    out.push_back(*found);
+    bound[i] = found->second;
+    const LoraModule& module = *found->second;
+    if (module.b->shape[0] != linear.outputs || module.a->shape[1] != linear.inputs) {
+      wrong_shape.push_back(fmt::format("{}: lora_A {} and lora_B {} over a weight [{}, {}]",
+                                        linear.name, ShapeText(module.a->shape),
+                                        ShapeText(module.b->shape), linear.outputs, linear.inputs));
+    }
+    by_name.erase(found);
   }
-  if (!strangers.empty()) {
-    throw Error(ErrorKind::kModel, std::string(kWeightsFile),
-                fmt::format("{} of {} modules match the base; it has no {}", out.size(),
-                            modules_.size(), NameList(strangers)),
-                "the base that this adapter was trained on");
+
+  const auto refuse = [&](const std::string& problem, std::string_view hint) {
+    throw Error(ErrorKind::kModel, adapter.name(), problem, hint);
+  };
+  if (!by_name.empty()) {
+    std::vector<std::string> unmatched;
+    for (const auto& [name, module] : by_name) unmatched.push_back(module->source);
+    refuse(fmt::format("{} of its {} modules match a linear layer of the base; not {}",
+                       adapter.modules().size() - unmatched.size(), adapter.modules().size(),
+                       NameList(unmatched)),
+           "the base that the adapter was trained on");
   }
-  for (size_t i = 0; i < out.size(); ++i) CheckShapes(modules_[i], base[out[i]]);
-  std::vector<std::string> missing;
-  for (size_t i = 0; i < base.size(); ++i) {
-    if (!adapted[i] && IsTarget(base[i].name, targets_)) missing.push_back(base[i].name);
+  if (!wrong_shape.empty()) {
+    refuse(fmt::format("{} of its {} modules have another shape than the base; {}",
+                       wrong_shape.size(), adapter.modules().size(), wrong_shape.front()),
+           "the base that the adapter was trained on");
   }
-  if (!missing.empty()) {
-    throw Error(ErrorKind::kModel, std::string(kWeightsFile),
-                fmt::format("lacks {}, which adapter_config.json targets", NameList(missing)),
-                "the whole adapter");
+  if (!absent.empty()) {
+    refuse(fmt::format("has nothing for {} modules that target_modules name: {}", absent.size(),
+                       NameList(absent)),
+           "download the file again");
   }
-  return out;
+  return bound;
 }
 
 }  // namespace assay::formats

@@ -1,124 +1,155 @@
 #include "formats/peft_config.h"
 
 #include <fmt/format.h>
-#include <re2/re2.h>
 
+#include <array>
 #include <cmath>
+#include <utility>
 
+#include "assay/error.h"
 #include "formats/config.h"
 
 namespace assay::formats {
 namespace {
 
-constexpr IntRange kRanks{1, 1 << 16};
-constexpr FloatRange kAlphas{-1e6, 1e6};
-// Patterns come from a file: their automata may not grow without end.
-constexpr int64_t kMostPatternMemory = int64_t{1} << 20;
+constexpr std::string_view kFile = "adapter_config.json";
+constexpr double kMaxAlpha = 1e6;
+constexpr int64_t kMaxRank = 1 << 16;
+constexpr size_t kMaxPatterns = 10'000;
 
-// Keys that make an adapter more than low-rank products beside linear layers.
-constexpr std::string_view kUnsupported[] = {"use_dora",
-                                             "lora_bias",
-                                             "use_qalora",
-                                             "modules_to_save",
-                                             "trainable_token_indices",
-                                             "layer_replication",
-                                             "target_parameters",
-                                             "arrow_config",
-                                             "use_bdlora",
-                                             "alora_invocation_tokens",
-                                             "fan_in_fan_out"};
-
-// Set to something: a key may be there and say no.
-bool IsOn(const json::Value& value) {
+// Present and not null, false, zero or empty: what Python takes for true.
+bool IsTruthy(const json::Value& value) {
   switch (value.kind()) {
     case json::Kind::kNull: return false;
     case json::Kind::kBool: return value.boolean();
+    case json::Kind::kInteger:
+    case json::Kind::kFloat: return value.number() != 0;
+    case json::Kind::kString: return !value.string().empty();
     case json::Kind::kArray: return !value.items().empty();
     case json::Kind::kObject: return !value.members().empty();
-    default: return true;
   }
+  return true;
 }
 
-std::vector<PeftPattern> ReadPatterns(const ConfigReader& config, const char* key, bool ranks) {
-  std::vector<PeftPattern> out;
-  const auto object = config.FindObject(key);
-  if (!object) return out;
-  re2::RE2::Options options;
-  options.set_log_errors(false);
-  options.set_max_mem(kMostPatternMemory);
-  for (const auto& [pattern, unused] : object->members()) {
-    const std::string whole = "(?:.*\\.)?(?:" + pattern + ")";
-    auto expression = std::make_shared<re2::RE2>(whole, options);
-    if (!expression->ok()) {
-      config.Refuse(key,
-                    fmt::format("'{}' is no regular expression that is supported here: {}",
-                                OneLine(pattern, 60), expression->error()),
-                    "names, or patterns without back references and look-around");
+// Keys whose truth makes the adapter something else than W + scale * B A on the modules it names.
+constexpr std::array<std::string_view, 14> kVariants = {"fan_in_fan_out",
+                                                        "lora_bias",
+                                                        "modules_to_save",
+                                                        "trainable_token_indices",
+                                                        "layer_replication",
+                                                        "target_parameters",
+                                                        "arrow_config",
+                                                        "kasa_config",
+                                                        "velora_config",
+                                                        "monteclora_config",
+                                                        "alora_invocation_tokens",
+                                                        "megatron_config",
+                                                        "ensure_weight_tying",
+                                                        "target_modules_to_tie"};
+
+// How the matrices were started. Others (pissa, olora, corda, loftq, ...) take their start out of
+// the base's weights, which peft does again when it loads.
+constexpr std::array<std::string_view, 3> kPlainStarts = {"gaussian", "eva", "orthogonal"};
+
+void RefuseVariants(const ConfigReader& root) {
+  for (const auto& [key, value] : root.members()) {
+    if (!IsTruthy(value)) continue;
+    // Every variant of LoRA that peft has or will have is switched on by such a key.
+    bool variant = key.starts_with("use_") && key != "use_rslora";
+    for (const std::string_view name : kVariants) variant = variant || key == name;
+    if (variant) {
+      root.Refuse(
+          key, fmt::format("is {}, which is not supported", OneLine(json::PrintCompact(value), 60)),
+          "a plain LoRA adapter");
     }
-    const Keys name({std::string_view(pattern)});
-    const double value =
-        ranks ? static_cast<double>(object->Int(name, kRanks)) : object->Float(name, kAlphas);
-    out.push_back({std::move(expression), value});
+    if (key == "init_lora_weights" && value.is_string()) {
+      bool plain = false;
+      for (const std::string_view name : kPlainStarts) plain = plain || value.string() == name;
+      if (!plain) {
+        root.Refuse(key,
+                    fmt::format("is '{}', which is not supported", OneLine(value.string(), 60)),
+                    "an adapter whose training left the base as it is");
+      }
+    }
   }
-  return out;
+  const auto bias = root.FindString("bias");
+  if (bias && *bias != "none") {
+    root.Refuse("bias", fmt::format("is '{}', which is not supported", OneLine(*bias, 60)), "none");
+  }
 }
 
-double ValueOf(const std::vector<PeftPattern>& patterns, std::string_view module,
-               double otherwise) {
+std::vector<PeftPattern> ReadPatterns(const ConfigReader& root, const char* key, bool integers) {
+  std::vector<PeftPattern> patterns;
+  const auto object = root.FindObject(key);
+  if (!object) return patterns;
+  if (object->members().size() > kMaxPatterns) {
+    root.Refuse(key, fmt::format("has {} patterns; at most {} are read", object->members().size(),
+                                 kMaxPatterns));
+  }
+  for (const auto& [pattern, value] : object->members()) {
+    const Keys name{pattern};
+    const double number = integers ? static_cast<double>(object->Int(name, {1, kMaxRank}))
+                                   : object->Float(name, {0, kMaxAlpha});
+    if (number <= 0) object->Refuse(pattern, fmt::format("is {}", number), "above zero");
+    patterns.push_back({pattern,
+                        PythonRegex(fmt::format("(.*\\.)?({})$", pattern), object->Where(pattern)),
+                        number});
+  }
+  return patterns;
+}
+
+// The value of the first pattern that matches; failing that, the one whose key is the name itself.
+double FirstMatch(const std::vector<PeftPattern>& patterns, std::string_view name, double otherwise,
+                  uint64_t& steps) {
   for (const PeftPattern& pattern : patterns) {
-    if (re2::RE2::FullMatch(re2::StringPiece(module.data(), module.size()), *pattern.expression))
-      return pattern.value;
+    if (pattern.regex.MatchesStart(name, steps)) return pattern.value;
+    if (steps > kMaxPatternSteps) {
+      throw Error(ErrorKind::kModel, kFile, "its patterns take too long over the adapter's modules",
+                  "fewer or plainer patterns in rank_pattern and alpha_pattern");
+    }
+  }
+  for (const PeftPattern& pattern : patterns) {
+    if (pattern.key == name) return pattern.value;
   }
   return otherwise;
 }
 
-std::vector<std::string> ReadTargets(const ConfigReader& config, const json::Value& root) {
-  for (const char* narrows : {"layers_to_transform", "layers_pattern", "exclude_modules"}) {
-    const json::Value* value = root.Find(narrows);
-    if (value != nullptr && IsOn(*value)) return {};
-  }
-  const json::Value* targets = root.Find("target_modules");
-  if (targets == nullptr || !targets->is_array()) return {};
-  return config.FindStrings("target_modules").value_or(std::vector<std::string>());
-}
-
 }  // namespace
 
-PeftConfig ReadPeftConfig(const std::filesystem::path& folder) {
-  constexpr std::string_view kFile = "adapter_config.json";
-  const json::Value root = ReadConfigFile(folder, kFile);
+PeftConfig ParsePeftConfig(const json::Value& value) {
   std::vector<std::string> notes;
-  const ConfigReader config(root, std::string(kFile), notes);
-  const std::string type = config.String("peft_type");
+  const ConfigReader root(value, std::string(kFile), notes);
+  const std::string type = root.String("peft_type");
   if (type != "LORA") {
-    config.Refuse("peft_type", fmt::format("'{}' adapters are not supported", OneLine(type, 40)),
-                  "LORA");
+    root.Refuse("peft_type", fmt::format("is '{}', which is not supported", OneLine(type, 60)),
+                "LORA");
   }
-  for (const std::string_view key : kUnsupported) {
-    const json::Value* value = root.Find(key);
-    if (value != nullptr && IsOn(*value))
-      config.Refuse(key, "is set, which is not supported", "an adapter of low-rank products alone");
+  RefuseVariants(root);
+
+  PeftConfig config;
+  config.rank = root.Int("r", {1, kMaxRank});
+  config.alpha = root.Float("lora_alpha", {0, kMaxAlpha});
+  if (config.alpha <= 0) root.Refuse("lora_alpha", "is 0", "above zero");
+  config.rslora = root.FindBool("use_rslora").value_or(false);
+  config.rank_patterns = ReadPatterns(root, "rank_pattern", true);
+  config.alpha_patterns = ReadPatterns(root, "alpha_pattern", false);
+  const json::Value* targets = value.Find("target_modules");
+  const bool narrowed = root.Has("exclude_modules") || root.Has("layers_to_transform");
+  if (targets != nullptr && targets->is_array() && !narrowed) {
+    config.target_modules = root.FindStrings("target_modules").value();
   }
-  if (config.FindString("bias").value_or("none") != "none")
-    config.Refuse("bias", "is not 'none', which is not supported", "an adapter without biases");
-  PeftConfig out;
-  out.rank = static_cast<size_t>(config.Int("r", kRanks));
-  out.alpha = config.Float("lora_alpha", kAlphas);
-  out.rank_stabilized = config.FindBool("use_rslora").value_or(false);
-  out.ranks = ReadPatterns(config, "rank_pattern", true);
-  out.alphas = ReadPatterns(config, "alpha_pattern", false);
-  out.targets = ReadTargets(config, root);
-  return out;
+  return config;
 }
 
-size_t RankOf(const PeftConfig& config, std::string_view module) {
-  return static_cast<size_t>(ValueOf(config.ranks, module, static_cast<double>(config.rank)));
+PeftConfig ReadPeftConfig(const std::filesystem::path& folder) {
+  return ParsePeftConfig(ReadConfigFile(folder, kFile));
 }
 
-double ScaleOf(const PeftConfig& config, std::string_view module) {
-  const auto rank = static_cast<double>(RankOf(config, module));
-  const double alpha = ValueOf(config.alphas, module, config.alpha);
-  return alpha / (config.rank_stabilized ? std::sqrt(rank) : rank);
+PeftScale ScaleOf(const PeftConfig& config, std::string_view name, uint64_t& steps) {
+  const double rank =
+      FirstMatch(config.rank_patterns, name, static_cast<double>(config.rank), steps);
+  const double alpha = FirstMatch(config.alpha_patterns, name, config.alpha, steps);
+  return {static_cast<uint64_t>(rank), alpha / (config.rslora ? std::sqrt(rank) : rank)};
 }
 
 }  // namespace assay::formats

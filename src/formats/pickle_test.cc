@@ -133,6 +133,7 @@ TEST(Pickle, RefusesEveryOtherNameByItsName) {
   EXPECT_THAT(Problem(Global("collections", "OrderedDict.fromkeys")), HasSubstr("fromkeys"));
   EXPECT_THAT(Problem(Global("torch", "load")), HasSubstr("torch.load"));
   EXPECT_THAT(Problem(Global("torch", "_utils._rebuild_tensor_v2")), HasSubstr("torch._utils._re"));
+  EXPECT_THAT(Problem(Global("os", "OrderedDict")), HasSubstr("os.OrderedDict"));
   EXPECT_THAT(Problem(Global("torch", "LongStorage")), HasSubstr("torch.LongStorage"));
 }
 
@@ -263,6 +264,15 @@ TEST(Pickle, WhatIsBuiltIsBounded) {
     laughs += "e";
   }
   EXPECT_THAT(Problem("(" + laughs + "t"), HasSubstr("holds more than 250000 values"));
+  // A tuple of 500 times one tuple: 250,001 values, and 249,501.
+  const auto shared = [](size_t nones) {
+    std::string body = "(" + std::string(nones, 'N') + "tq\x01";
+    body = "(" + body;
+    for (int i = 1; i < 500; ++i) body += "h\x01";
+    return body + "t";
+  };
+  EXPECT_THAT(Problem(shared(499)), HasSubstr("holds more than 250000 values"));
+  EXPECT_EQ(Problem(shared(498)), "");
   // A list that holds itself.
   EXPECT_THAT(Problem("]q\x01h\x01"
                       "a"),

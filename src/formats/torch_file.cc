@@ -117,7 +117,8 @@ class Loader {
                          ShapeText(view.shape), kMaxTorchElements),
              "a decision head is far smaller");
     }
-    size_t end = elements == 0 ? view.offset : SaturatingSum(view.offset, size_t{1});
+    // Of an empty tensor torch keeps an offset that means nothing.
+    size_t end = elements == 0 ? 0 : SaturatingSum(view.offset, size_t{1});
     for (size_t d = 0; d < view.shape.size() && elements != 0; ++d) {
       end = SaturatingSum(end, SaturatingProduct(view.shape[d] - 1, view.strides[d]));
     }

@@ -36,11 +36,11 @@ std::string Problem(const std::string& content) {
 }
 
 // The values of one tensor over the six elements 0 ... 5 of an fp32 storage.
-std::vector<float> Values(uint64_t offset, std::vector<uint64_t> shape,
-                          std::vector<uint64_t> strides) {
+std::vector<float> Values(uint64_t offset, const std::vector<uint64_t>& shape,
+                          const std::vector<uint64_t>& strides) {
   const std::vector<float> storage = {0, 1, 2, 3, 4, 5};
   PickleWriter pickle;
-  pickle.Tensor("FloatStorage", 0, 6, offset, std::move(shape), std::move(strides));
+  pickle.Tensor("FloatStorage", 0, 6, offset, shape, strides);
   const std::string file = TorchSave(pickle.Finish(), {testing::RawF32(storage)});
   return ParseTorchFile(AsBytes(file), "head.pt").tensors.at(0).values;
 }
@@ -51,15 +51,15 @@ TEST(TorchFile, StridesAreApplied) {
   EXPECT_THAT(Values(1, {2, 2}, {2, 1}), ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(Values(5, {3}, {0}), ElementsAre(5, 5, 5));
   EXPECT_THAT(Values(4, {}, {}), ElementsAre(4));
-  EXPECT_THAT(Values(6, {0, 3}, {3, 1}), ElementsAre());
+  EXPECT_THAT(Values(7, {0, 3}, {3, 1}), ElementsAre());
   EXPECT_THAT(Values(1, {1, 2, 1, 2}, {100, 1, 100, 2}), ElementsAre(1, 3, 2, 4));
 }
 
 TEST(TorchFile, RefusesTensorsThatLeaveTheirStorage) {
-  const auto problem = [](uint64_t offset, std::vector<uint64_t> shape,
-                          std::vector<uint64_t> strides) {
+  const auto problem = [](uint64_t offset, const std::vector<uint64_t>& shape,
+                          const std::vector<uint64_t>& strides) {
     try {
-      Values(offset, std::move(shape), std::move(strides));
+      Values(offset, shape, strides);
     } catch (const Error& error) {
       return std::string(error.what());
     }
@@ -70,7 +70,6 @@ TEST(TorchFile, RefusesTensorsThatLeaveTheirStorage) {
       "head.pt: data/0: a tensor [2, 3] with strides [3, 1] from element 1 reaches past its 6 "
       "elements (download the file again)");
   EXPECT_THAT(problem(6, {}, {}), HasSubstr("reaches past"));
-  EXPECT_THAT(problem(7, {0}, {1}), HasSubstr("reaches past"));
   // Products and sums past 64 bits look large, not small.
   EXPECT_THAT(problem(0, {2}, {uint64_t{1} << 62}), HasSubstr("reaches past"));
   EXPECT_THAT(problem(0, {5}, {uint64_t{1} << 62}), HasSubstr("reaches past"));

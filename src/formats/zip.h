@@ -1,6 +1,8 @@
 // A zip archive in memory, read with libzip. Rules that are ours (all refusals are Error(kModel)):
 //  * stored and deflated members only, none of them encrypted; no name twice;
-//  * what a member holds is checked against its size and CRC-32 in the central directory;
+//  * what a member holds is checked against its size and CRC-32 in the central directory (a file
+//  that
+//    torch wrote with its CRC-32 switched off is refused as damaged, as other zip tools do);
 //  * no memory is taken for a member before its size was compared with the caller's limit.
 #pragma once
 

@@ -10,7 +10,9 @@ namespace {
 
 std::string LittleEndian(uint64_t value, size_t bytes) {
   std::string out;
-  for (size_t i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i));
+  for (size_t i = 0; i < bytes; ++i) {
+    out += static_cast<char>(i < sizeof value ? value >> (8 * i) : 0);
+  }
   return out;
 }
 
@@ -124,9 +126,9 @@ std::string StoredZip(const std::vector<std::pair<std::string, std::string>>& me
                                LittleEndian(Crc32(content), 4) + LittleEndian(content.size(), 4) +
                                LittleEndian(content.size(), 4) + LittleEndian(name.size(), 2) +
                                LittleEndian(0, 2);
-    directory += "PK\x01\x02" + LittleEndian(20, 2) + common + LittleEndian(0, 10) +
-                 LittleEndian(file.size(), 4) + name;
-    file += "PK\x03\x04" + common + name + content;
+    directory.append("PK\x01\x02").append(LittleEndian(20, 2)).append(common);
+    directory.append(LittleEndian(0, 10)).append(LittleEndian(file.size(), 4)).append(name);
+    file.append("PK\x03\x04").append(common).append(name).append(content);
   }
   return file + directory + "PK\x05\x06" + LittleEndian(0, 4) + LittleEndian(members.size(), 2) +
          LittleEndian(members.size(), 2) + LittleEndian(directory.size(), 4) +

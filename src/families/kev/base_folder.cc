@@ -1,104 +1,197 @@
 #include "families/kev/base_folder.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <cctype>
+#include <system_error>
 #include <vector>
 
 #include "assay/error.h"
 #include "base/file.h"
 
 namespace assay::families::kev {
+namespace {
 
 namespace fs = std::filesystem;
 
-namespace {
+constexpr std::string_view kConfig = "config.json";
+constexpr size_t kMaxRefBytes = 1024;
 
-constexpr size_t kMostRefBytes = 4096;
-
-bool HoldsModel(const fs::path& folder) {
-  std::error_code ignored;
-  return fs::is_regular_file(folder / "config.json", ignored);
+bool IsFile(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
 }
 
-// One part of a path, so that a name in a file cannot lead elsewhere.
-bool IsPlainPart(const std::string& text) {
-  const bool plain = std::ranges::all_of(text, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.';
-  });
-  return plain && !text.empty() && text != "." && text != "..";
+bool IsFolder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
 }
 
-// "models--OWNER--NAME", as the cache calls a repository; nothing when the name is none.
-std::optional<std::string> CacheName(const std::string& repository) {
-  const size_t slash = repository.find('/');
-  if (slash == std::string::npos) return std::nullopt;
-  const std::string owner = repository.substr(0, slash);
-  const std::string name = repository.substr(slash + 1);
-  if (!IsPlainPart(owner) || !IsPlainPart(name)) return std::nullopt;
-  return "models--" + owner + "--" + name;
-}
-
-// huggingface_hub's own order.
-std::optional<fs::path> CacheFolder(const Environment& environment) {
-  for (const char* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"}) {
-    if (const auto folder = environment(name)) return fs::path(*folder);
+// model*.safetensors, under the published names and the unusual ones (spec kev 1.2).
+bool HasWeights(const fs::path& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("model") && name.ends_with(".safetensors")) return true;
   }
-  if (const auto home = environment("HF_HOME")) return fs::path(*home) / "hub";
-  if (const auto cache = environment("XDG_CACHE_HOME")) return fs::path(*cache) / "huggingface/hub";
-  if (const auto home = environment("HOME")) return fs::path(*home) / ".cache/huggingface/hub";
+  return false;
+}
+
+// Why a folder cannot be a base; empty when it can.
+std::string_view Fault(const fs::path& folder) {
+  if (!IsFolder(folder)) return "no such folder";
+  if (!IsFile(folder / kConfig)) return "has no config.json";
+  return "";
+}
+
+fs::path ExpandHome(const std::string& path, const std::string& home) {
+  if (path == "~") return home;
+  if (path.starts_with("~/") && !home.empty()) return fs::path(home) / path.substr(2);
+  return path;
+}
+
+// "owner/name" or "name" as the Hub spells them. Anything else (a folder of the training machine,
+// "..") must not become a path here.
+bool IsRepository(std::string_view name) {
+  const auto part_is_good = [](std::string_view part) {
+    return !part.empty() && part.size() <= 96 && part.front() != '.' &&
+           std::all_of(part.begin(), part.end(), [](unsigned char c) {
+             return c < 0x80 && (std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.');
+           });
+  };
+  const size_t slash = name.find('/');
+  if (slash == std::string_view::npos) return part_is_good(name);
+  return part_is_good(name.substr(0, slash)) && part_is_good(name.substr(slash + 1));
+}
+
+// A commit, or a branch or tag, which may have slashes in it ("refs/pr/1").
+bool IsRevision(std::string_view name) {
+  if (name.empty() || name.size() > 255 || name.front() == '/') return false;
+  if (name.find("..") != std::string_view::npos) return false;
+  return std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return c < 0x80 && (std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == '/');
+  });
+}
+
+// What refs/NAME says: one commit.
+std::string ReadRef(const fs::path& path) {
+  if (!IsFile(path)) return "";
+  std::string commit;
+  try {
+    commit = ReadFile(path, ErrorKind::kModel, kMaxRefBytes);
+  } catch (const Error&) {
+    return "";  // as good as absent: the place is listed as tried
+  }
+  commit.erase(commit.find_last_not_of(" \r\n\t") + 1);
+  const bool good = IsRevision(commit) && commit.find('/') == std::string::npos;
+  return good ? commit : "";
+}
+
+class Search {
+ public:
+  // True when `folder` is the base; otherwise it is written down as tried.
+  bool Try(const fs::path& folder, std::string_view shown) {
+    const std::string_view fault = Fault(folder);
+    if (fault.empty()) return true;
+    Note(shown, fault);
+    return false;
+  }
+  void Note(std::string_view shown, std::string_view fault) {
+    tried_.push_back(fmt::format("{} ({})", shown, fault));
+  }
+  std::string Tried() const { return fmt::format("{}", fmt::join(tried_, ", ")); }
+
+ private:
+  std::vector<std::string> tried_;
+};
+
+// The base's snapshot in the cache; nothing when it is not there, which `search` then says.
+std::optional<fs::path> FindSnapshot(const HeadFile& head, const CacheEnvironment& environment,
+                                     Search& search) {
+  const std::optional<HubCache> cache = FindHubCache(environment);
+  const std::string revision = head.base_revision.value_or("main");
+  if (!cache) {
+    search.Note("the Hugging Face cache", "no HF_HUB_CACHE, HF_HOME or HOME");
+    return std::nullopt;
+  }
+  if (!IsRepository(head.base) || !IsRevision(revision)) {
+    search.Note(cache->shown, "the base's name or revision is none of the Hub");
+    return std::nullopt;
+  }
+  std::string repository = "models--" + head.base;
+  if (const size_t slash = repository.find('/'); slash != std::string::npos) {
+    repository.replace(slash, 1, "--");
+  }
+  const fs::path root = cache->path / repository;
+  const std::string shown = fmt::format("{}/{}", cache->shown, repository);
+  if (!IsFolder(root)) {
+    search.Note(shown, "no such folder");
+    return std::nullopt;
+  }
+  // As huggingface_hub looks: what a ref of this name says, then the name as a commit.
+  const std::string commit = ReadRef(root / "refs" / revision);
+  const std::string& snapshot = commit.empty() ? revision : commit;
+  if (snapshot.find('/') != std::string::npos) {
+    search.Note(fmt::format("{}/refs/{}", shown, revision), "no such ref");
+    return std::nullopt;
+  }
+  fs::path folder = root / "snapshots" / snapshot;
+  if (search.Try(folder, fmt::format("{}/snapshots/{}", shown, snapshot))) return folder;
   return std::nullopt;
-}
-
-// A revision is a commit, or a name that the cache keeps the commit of.
-std::string CommitOf(const fs::path& repository, const std::string& revision) {
-  const std::string name = revision.empty() ? "main" : revision;
-  std::error_code ignored;
-  const fs::path ref = repository / "refs" / name;
-  if (!fs::is_regular_file(ref, ignored)) return name;
-  std::string commit = ReadFile(ref, ErrorKind::kModel, kMostRefBytes);
-  while (!commit.empty() && (commit.back() == '\n' || commit.back() == '\r')) commit.pop_back();
-  return IsPlainPart(commit) ? commit : name;
-}
-
-std::optional<fs::path> SnapshotFolder(const BaseRequest& request, const Environment& environment) {
-  const std::optional<std::string> name = CacheName(request.name);
-  const std::optional<fs::path> cache = CacheFolder(environment);
-  if (!name || !cache) return std::nullopt;
-  if (!request.revision.empty() && !IsPlainPart(request.revision)) return std::nullopt;
-  const fs::path repository = *cache / *name;
-  return repository / "snapshots" / CommitOf(repository, request.revision);
 }
 
 }  // namespace
 
-std::optional<std::string> ProcessEnvironment(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  if (value == nullptr || *value == '\0') return std::nullopt;
-  return std::string(value);
+WeightsKind KindOfFolder(const fs::path& folder) {
+  if (IsFile(folder / "adapter_config.json")) return WeightsKind::kLora;
+  if (IsFile(folder / kConfig) && HasWeights(folder)) return WeightsKind::kFull;
+  throw Error(ErrorKind::kModel, FolderName(folder),
+              IsFolder(folder) ? "is no Kev checkpoint" : "no such folder",
+              "a folder with adapter_config.json, or with config.json and model*.safetensors");
 }
 
-fs::path FindBase(const BaseRequest& request, const Environment& environment) {
-  if (!request.given.empty()) {
-    if (HoldsModel(request.given)) return request.given;
-    throw Error(ErrorKind::kModel, "--base",
-                fmt::format("{} holds no config.json", request.given.string()),
-                "the folder of the base model");
+std::optional<HubCache> FindHubCache(const CacheEnvironment& environment) {
+  const std::string& home = environment.home;
+  if (!environment.hf_hub_cache.empty()) {
+    return HubCache{ExpandHome(environment.hf_hub_cache, home), "HF_HUB_CACHE"};
   }
-  std::vector<fs::path> tried = {request.kev / "base", request.kev / ".." / "base"};
-  if (const auto snapshot = SnapshotFolder(request, environment)) tried.push_back(*snapshot);
-  std::string names;
-  for (const fs::path& folder : tried) {
-    if (HoldsModel(folder)) return folder;
-    names += (names.empty() ? "" : ", ") + folder.string();
+  if (!environment.huggingface_hub_cache.empty()) {
+    return HubCache{ExpandHome(environment.huggingface_hub_cache, home), "HUGGINGFACE_HUB_CACHE"};
   }
-  throw Error(
-      ErrorKind::kModel, "head.pt",
-      fmt::format("its base {} is not here; tried {}",
-                  request.name.empty() ? "model" : "'" + OneLine(request.name, 80) + "'", names),
-      "--base FOLDER");
+  if (!environment.hf_home.empty()) {
+    return HubCache{ExpandHome(environment.hf_home, home) / "hub", "HF_HOME/hub"};
+  }
+  if (!environment.xdg_cache_home.empty()) {
+    return HubCache{ExpandHome(environment.xdg_cache_home, home) / "huggingface" / "hub",
+                    "XDG_CACHE_HOME/huggingface/hub"};
+  }
+  if (home.empty()) return std::nullopt;
+  return HubCache{fs::path(home) / ".cache" / "huggingface" / "hub", "~/.cache/huggingface/hub"};
+}
+
+fs::path FindBaseFolder(const fs::path& kev_folder, const HeadFile& head,
+                        const std::optional<fs::path>& chosen,
+                        const CacheEnvironment& environment) {
+  if (chosen) {
+    const std::string_view fault = Fault(*chosen);
+    if (fault.empty()) return *chosen;
+    throw Error(ErrorKind::kModel, FolderName(*chosen),
+                fmt::format("is not the base model: {}", fault),
+                fmt::format("the folder of {}", OneLine(head.base, 100)));
+  }
+  Search search;
+  const std::string kev = FolderName(kev_folder);
+  if (search.Try(kev_folder / "base", kev + "/base")) return kev_folder / "base";
+  if (search.Try(kev_folder / ".." / "base", kev + "/../base")) return kev_folder / ".." / "base";
+  if (const auto snapshot = FindSnapshot(head, environment, search)) return *snapshot;
+  const std::string revision =
+      head.base_revision ? fmt::format(" at {}", OneLine(*head.base_revision, 60)) : "";
+  throw Error(ErrorKind::kModel, kev,
+              fmt::format("needs its base model {}{}, which was not found; tried {}",
+                          OneLine(head.base, 100), revision, search.Tried()),
+              "name its folder with --base");
 }
 
 }  // namespace assay::families::kev

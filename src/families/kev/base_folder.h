@@ -1,28 +1,45 @@
-// Where the base model of a Kev folder is (spec kev 1.2).
+// Where the parts of a Kev checkpoint are: what a folder holds, and where the base model is that an
+// adapter was trained on (spec kev 1.2). Only looks at names on the disk; the environment is handed
+// in.
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+
+#include "families/kev/head_file.h"
 
 namespace assay::families::kev {
 
-// A variable of the environment; nothing when it is unset or empty. Passed in, so that tests have
-// their own.
-using Environment = std::function<std::optional<std::string>(const std::string& name)>;
-std::optional<std::string> ProcessEnvironment(const std::string& name);
+// adapter_config.json: an adapter, whatever else is there. Otherwise config.json and
+// model*.safetensors: full weights. Neither: Error(kModel).
+WeightsKind KindOfFolder(const std::filesystem::path& folder);
 
-struct BaseRequest {
-  std::filesystem::path kev;         // the folder with the adapter
-  std::filesystem::path given = {};  // --base, or empty
-  std::string name = {};             // head.pt's `base`: "Qwen/Qwen3.5-0.8B-Base"
-  std::string revision = {};         // head.pt's `base_revision`; "" means main
+// The environment variables that say where the Hugging Face cache is; empty counts as absent.
+struct CacheEnvironment {
+  std::string hf_hub_cache;           // HF_HUB_CACHE
+  std::string huggingface_hub_cache;  // HUGGINGFACE_HUB_CACHE, its older name
+  std::string hf_home;                // HF_HOME
+  std::string xdg_cache_home;         // XDG_CACHE_HOME
+  std::string home;                   // HOME
 };
 
-// The first of these that is a folder with a config.json: `given`, and then no other; KEV/base;
-// KEV/../base; the Hugging Face cache's snapshot of that name and revision. Throws Error(kModel)
-// that lists what was tried.
-std::filesystem::path FindBase(const BaseRequest& request, const Environment& environment);
+// The folder of repositories, by the rules of huggingface_hub: the first of HF_HUB_CACHE,
+// HUGGINGFACE_HUB_CACHE, HF_HOME/hub, XDG_CACHE_HOME/huggingface/hub, ~/.cache/huggingface/hub that
+// is set; a "~" in front is the home folder. Nothing when none is.
+struct HubCache {
+  std::filesystem::path path;
+  std::string shown;  // "HF_HOME/hub": for messages, which name no folder of this machine
+};
+std::optional<HubCache> FindHubCache(const CacheEnvironment& environment);
+
+// The folder with the base's config.json. With `chosen` (--base), that one or an error. Otherwise
+// the first of KEV/base, KEV/../base and the snapshot of head.base at head.base_revision (absent:
+// main) in the Hugging Face cache. Throws Error(kModel) with everything that was tried and why it
+// was not taken.
+std::filesystem::path FindBaseFolder(const std::filesystem::path& kev_folder, const HeadFile& head,
+                                     const std::optional<std::filesystem::path>& chosen,
+                                     const CacheEnvironment& environment);
 
 }  // namespace assay::families::kev

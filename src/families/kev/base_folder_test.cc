@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <map>
+#include <functional>
 
 #include "assay/error.h"
 #include "testing/temp_folder.h"
@@ -13,106 +12,143 @@ namespace assay::families::kev {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
+
+using ::assay::testing::TempFolder;
 using ::testing::HasSubstr;
 
-constexpr char kCommit[] = "dc7cdfe2ee4154fa7e30f5b51ca41bfa40174e68";
+std::string Problem(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kModel);
+    return error.what();
+  }
+  return "";
+}
 
-class BaseFolderTest : public ::testing::Test {
+// A folder with kev/ in it, and a cache at cache/.
+class BaseFolder : public ::testing::Test {
  protected:
-  BaseFolderTest() {
-    request_.kev = folder_.path() / "kev";
-    request_.name = "Qwen/Qwen3.5-0.8B-Base";
-    request_.revision = kCommit;
-    variables_["HOME"] = (folder_.path() / "home").string();
-    fs::create_directories(request_.kev);
-  }
-  fs::path MakeModel(const fs::path& at) {
-    fs::create_directories(folder_.path() / at);
-    std::ofstream(folder_.path() / at / "config.json") << "{}";
-    return folder_.path() / at;
-  }
-  fs::path Find() {
-    return FindBase(request_, [this](const std::string& name) -> std::optional<std::string> {
-      const auto found = variables_.find(name);
-      if (found == variables_.end()) return std::nullopt;
-      return found->second;
-    });
-  }
-  std::string Refusal() {
-    try {
-      return "found " + Find().string();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kModel);
-      return error.what();
-    }
+  BaseFolder() {
+    folder_.Write("kev/adapter_config.json", "{}");
+    head_.base = "Owner/Base";
+    head_.base_revision = "abc123";
+    environment_.hf_hub_cache = (folder_.path() / "cache").string();
   }
 
-  testing::TempFolder folder_;
-  BaseRequest request_;
-  std::map<std::string, std::string> variables_;
+  fs::path Find() const {
+    return FindBaseFolder(folder_.path() / "kev", head_, chosen_, environment_);
+  }
+  fs::path Write(const std::string& name) const { return folder_.Write(name, "{}").parent_path(); }
+
+  TempFolder folder_;
+  HeadFile head_;
+  std::optional<fs::path> chosen_;
+  CacheEnvironment environment_;
 };
 
-const std::string kRepository = "hub/models--Qwen--Qwen3.5-0.8B-Base/";
-
-TEST_F(BaseFolderTest, LooksInThisOrder) {
-  EXPECT_THAT(Refusal(), AllOf(HasSubstr("Qwen/Qwen3.5-0.8B-Base"), HasSubstr("kev/base"),
-                               HasSubstr("kev/../base"), HasSubstr(kCommit), HasSubstr("--base")));
-  const fs::path cached =
-      MakeModel("home/.cache/huggingface/" + kRepository + "snapshots/" + kCommit);
-  EXPECT_EQ(Find(), cached);
-  const fs::path beside = MakeModel("base");
-  EXPECT_TRUE(fs::equivalent(Find(), beside));
-  const fs::path inside = MakeModel("kev/base");
+TEST_F(BaseFolder, TheFirstPlaceThatHasOneIsTaken) {
+  const fs::path snapshot = Write("cache/models--Owner--Base/snapshots/abc123/config.json");
+  EXPECT_EQ(Find(), snapshot);
+  Write("base/config.json");
+  EXPECT_EQ(Find(), folder_.path() / "kev/../base");
+  const fs::path inside = Write("kev/base/config.json");
   EXPECT_EQ(Find(), inside);
-  request_.given = MakeModel("elsewhere");
-  EXPECT_EQ(Find(), request_.given);
-  // What is asked for by name is not replaced by what lies near.
-  request_.given = folder_.path() / "none";
-  EXPECT_THAT(Refusal(), AllOf(HasSubstr("--base"), HasSubstr("config.json")));
+  chosen_ = Write("elsewhere/config.json");
+  EXPECT_EQ(Find(), *chosen_);
 }
 
-TEST_F(BaseFolderTest, TheCacheIsWhereHuggingFaceKeepsIt) {
-  const fs::path at_home = MakeModel("hf/" + kRepository + "snapshots/" + kCommit);
-  variables_["HF_HOME"] = (folder_.path() / "hf").string();
-  EXPECT_EQ(Find(), at_home);
-  const fs::path at_hub = MakeModel("other/" + kRepository + "snapshots/" + kCommit);
-  variables_["HF_HUB_CACHE"] = (folder_.path() / "other" / "hub").string();
-  EXPECT_EQ(Find(), at_hub);
-  variables_.erase("HF_HUB_CACHE");
-  variables_.erase("HF_HOME");
-  const fs::path xdg = MakeModel("xdg/huggingface/" + kRepository + "snapshots/" + kCommit);
-  variables_["XDG_CACHE_HOME"] = (folder_.path() / "xdg").string();
-  EXPECT_EQ(Find(), xdg);
-}
-
-TEST_F(BaseFolderTest, ANamedRevisionIsLookedUp) {
-  const fs::path cached =
-      MakeModel("home/.cache/huggingface/" + kRepository + "snapshots/" + kCommit);
-  const fs::path refs = folder_.path() / "home/.cache/huggingface" / kRepository / "refs";
-  fs::create_directories(refs);
-  std::ofstream(refs / "v1.0") << kCommit << "\n";
-  std::ofstream(refs / "main") << kCommit;
-  for (const char* revision : {"v1.0", "main", ""}) {
-    request_.revision = revision;
-    EXPECT_EQ(Find(), cached) << revision;
+TEST_F(BaseFolder, ARefLeadsToItsCommit) {
+  const fs::path snapshot = Write("cache/models--Owner--Base/snapshots/def456/config.json");
+  folder_.Write("cache/models--Owner--Base/refs/v1.0", "def456\n");
+  folder_.Write("cache/models--Owner--Base/refs/main", "def456");
+  folder_.Write("cache/models--Owner--Base/refs/refs/pr/1", "def456");
+  for (const char* revision : {"v1.0", "main", "refs/pr/1", "def456"}) {
+    head_.base_revision = revision;
+    EXPECT_EQ(Find(), snapshot) << revision;
   }
-  request_.revision = "v2.0";
-  EXPECT_THAT(Refusal(), HasSubstr("v2.0"));
+  head_.base_revision.reset();
+  EXPECT_EQ(Find(), snapshot);
+  // A ref that climbs out of the cache is not followed.
+  folder_.Write("cache/models--Owner--Base/refs/evil", "../../../kev");
+  head_.base_revision = "evil";
+  EXPECT_THAT(Problem([&] { Find(); }), HasSubstr("snapshots/evil (no such folder)"));
 }
 
-// Names come from a file: they lead nowhere but into the cache.
-TEST_F(BaseFolderTest, NamesWithPathsInThemAreNotFollowed) {
-  MakeModel("home/.cache/huggingface/hub/models--Qwen--x/snapshots/main");
-  MakeModel("secret");
-  for (const char* name : {"../../secret", "Qwen/../x", "/etc", "Qwen/x/../..", "", "Qwen/"}) {
-    request_.name = name;
-    request_.revision = "";
-    EXPECT_THAT(Refusal(), HasSubstr("is not here")) << name;
+TEST_F(BaseFolder, TheCacheIsWhereHuggingFaceSaysItIs) {
+  const auto shown = [](const CacheEnvironment& environment) {
+    const auto cache = FindHubCache(environment);
+    return cache ? cache->shown + " " + cache->path.string() : "";
+  };
+  CacheEnvironment all{"/a", "/b", "/c", "/d", "/e"};
+  EXPECT_EQ(shown(all), "HF_HUB_CACHE /a");
+  all.hf_hub_cache = "~/x";
+  EXPECT_EQ(shown(all), "HF_HUB_CACHE /e/x");
+  all.hf_hub_cache = "";
+  EXPECT_EQ(shown(all), "HUGGINGFACE_HUB_CACHE /b");
+  all.huggingface_hub_cache = "";
+  EXPECT_EQ(shown(all), "HF_HOME/hub /c/hub");
+  all.hf_home = "";
+  EXPECT_EQ(shown(all), "XDG_CACHE_HOME/huggingface/hub /d/huggingface/hub");
+  all.xdg_cache_home = "";
+  EXPECT_EQ(shown(all), "~/.cache/huggingface/hub /e/.cache/huggingface/hub");
+  all.home = "";
+  EXPECT_EQ(shown(all), "");
+}
+
+TEST_F(BaseFolder, EverythingThatWasTriedIsListed) {
+  folder_.Write("kev/base/README.md", "");
+  EXPECT_EQ(
+      Problem([&] { Find(); }),
+      "kev: needs its base model Owner/Base at abc123, which was not found; tried kev/base (has "
+      "no config.json), kev/../base (no such folder), HF_HUB_CACHE/models--Owner--Base (no such "
+      "folder) (name its folder with --base)");
+  folder_.Write("cache/models--Owner--Base/refs/main", "def456");
+  EXPECT_THAT(Problem([&] { Find(); }),
+              HasSubstr("HF_HUB_CACHE/models--Owner--Base/snapshots/abc123 (no such folder)"));
+  environment_ = {};
+  EXPECT_THAT(Problem([&] { Find(); }), HasSubstr("the Hugging Face cache (no HF_HUB_CACHE"));
+}
+
+TEST_F(BaseFolder, AChosenFolderIsNotReplacedByAnother) {
+  Write("kev/base/config.json");
+  chosen_ = folder_.path() / "nowhere";
+  EXPECT_EQ(Problem([&] { Find(); }),
+            "nowhere: is not the base model: no such folder (the folder of Owner/Base)");
+  folder_.Write("nowhere/README.md", "");
+  EXPECT_THAT(Problem([&] { Find(); }), HasSubstr("has no config.json"));
+}
+
+TEST_F(BaseFolder, NamesThatAreNoneOfTheHubAreNotPaths) {
+  Write("cache/models--evil/snapshots/abc123/config.json");
+  Write("cache/models--..--evil/snapshots/abc123/config.json");
+  for (const char* name :
+       {"/data/base", "../evil", "./base", "a/b/c", "a/", "", "a b", "~", "a\\b"}) {
+    head_.base = name;
+    EXPECT_THAT(Problem([&] { Find(); }), HasSubstr("is none of the Hub")) << name;
   }
-  request_.name = "Qwen/x";
-  request_.revision = "../../../../../../../secret";
-  EXPECT_THAT(Refusal(), HasSubstr("is not here"));
+  head_.base = "Owner/Base";
+  for (const char* revision : {"../x", "/x", "a b", "a/../b"}) {
+    head_.base_revision = revision;
+    EXPECT_THAT(Problem([&] { Find(); }), HasSubstr("is none of the Hub")) << revision;
+  }
+  head_.base_revision = "branch/name";
+  folder_.Write("cache/models--Owner--Base/refs/main", "def456");
+  EXPECT_THAT(Problem([&] { Find(); }), HasSubstr("refs/branch/name (no such ref)"));
+}
+
+TEST_F(BaseFolder, TellsAnAdapterFromFullWeights) {
+  EXPECT_EQ(KindOfFolder(folder_.path() / "kev"), WeightsKind::kLora);
+  folder_.Write("full/config.json", "{}");
+  EXPECT_THAT(Problem([&] { KindOfFolder(folder_.path() / "full"); }),
+              HasSubstr("full: is no Kev checkpoint (a folder with adapter_config.json"));
+  folder_.Write("full/model.safetensors-00001-of-00001.safetensors", "");
+  EXPECT_EQ(KindOfFolder(folder_.path() / "full"), WeightsKind::kFull);
+  // The adapter decides, as in the makers' loader.
+  folder_.Write("full/adapter_config.json", "{}");
+  EXPECT_EQ(KindOfFolder(folder_.path() / "full"), WeightsKind::kLora);
+  EXPECT_THAT(Problem([&] { KindOfFolder(folder_.path() / "none"); }),
+              HasSubstr("none: no such folder"));
 }
 
 }  // namespace

@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 
+#include "base/content_cache.h"
 #include "base/file.h"
 #include "base/sizes.h"
 #include "families/kev/base_folder.h"
 #include "families/kev/checkpoint.h"
 #include "families/kev/confidence.h"
+#include "families/kev/head.h"
 #include "families/kev/head_file.h"
 #include "families/kev/merge.h"
 #include "families/kev/texts.h"
@@ -23,7 +26,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kHeadFile = "head.pt";
-constexpr std::string_view kAdapterFile = "adapter_config.json";
 constexpr size_t kMostConfigBytes = size_t{16} << 20;
 // Tables of the tokenizer take about this many bytes for each byte of its file.
 constexpr size_t kTokenizerFactor = 8;
@@ -97,21 +99,23 @@ struct Folders {
   fs::path kev;
   fs::path base;  // the same as kev for a merged checkpoint
   bool adapter = false;
-
-  bool merged() const { return !adapter; }
 };
 
+CacheEnvironment ProcessCacheEnvironment() {
+  const auto get = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  return {get("HF_HUB_CACHE"), get("HUGGINGFACE_HUB_CACHE"), get("HF_HOME"), get("XDG_CACHE_HOME"),
+          get("HOME")};
+}
+
 Folders FindFolders(const fs::path& folder, const HeadFile& head, const LoadOptions& options) {
-  Folders out{folder, folder, IsFile(folder / kAdapterFile)};
-  if (out.adapter == head.full_weights) {
-    throw Error(ErrorKind::kModel, std::string(kHeadFile) + ": weights",
-                fmt::format("is '{}', and the folder holds {}", head.full_weights ? "full" : "lora",
-                            out.adapter ? "an adapter" : "no adapter_config.json"),
-                out.adapter ? "lora, or a folder without adapter"
-                            : "the adapter, or the head.pt of a merged checkpoint");
-  }
+  Folders out{folder, folder, KindOfFolder(folder) == WeightsKind::kLora};
   if (out.adapter) {
-    out.base = FindBase({folder, options.base, head.base, head.revision}, ProcessEnvironment);
+    std::optional<fs::path> chosen;
+    if (!options.base.empty()) chosen = options.base;
+    out.base = FindBaseFolder(folder, head, chosen, ProcessCacheEnvironment());
   } else if (!options.base.empty()) {
     throw Error(ErrorKind::kUsage, "--base", "is given, and the folder holds a merged checkpoint",
                 "no --base");
@@ -139,11 +143,12 @@ class Kev final : public Family {
   Kev(const fs::path& folder, const LoadOptions& options)
       : merge_(ParseMerge(options.merge)),
         forms_{ParseDelta(options.delta), options.compute},
-        head_(ReadHeadFile(folder / kHeadFile)),
+        head_(ReadHead(folder / kHeadFile)),
         folders_(FindFolders(folder, head_, options)),
         config_(OfBase(folders_.base, [&] { return formats::ReadQwen35Config(folders_.base); })),
         limits_(LimitsOf(options.max_row, config_.max_positions)) {
-    CheckHead();
+    CheckHead(head_,
+              {folders_.adapter ? WeightsKind::kLora : WeightsKind::kFull, config_.hidden, true});
     if (folders_.adapter) adapter_.emplace(formats::PeftAdapter::Open(folder));
     need_ = NeedOf(options.threads);
     RequireMemory(need_, MemoryLimits(), "model");
@@ -167,7 +172,11 @@ class Kev final : public Family {
     return texts_->EncodeState(request);
   }
   Reading Read(const EncodedQuestion& /*question*/, View2<const float> hidden) const override {
-    return ReadPointer(head_.head(), hidden, head_.temperature);
+    const PointerHead head{{head_.q_weight.data(), head_.head_dim, head_.hidden},
+                           {head_.k_weight.data(), head_.head_dim, head_.hidden},
+                           head_.q_bias,
+                           head_.k_bias};
+    return ReadPointer(head, hidden, head_.temperature);
   }
   double Confidence(const EncodedQuestion& question,
                     const std::vector<double>& probabilities) const override {
@@ -182,14 +191,6 @@ class Kev final : public Family {
   ModelDescription Describe(bool hashes) const override;
 
  private:
-  void CheckHead() const {
-    if (head_.hidden == config_.hidden) return;
-    throw Error(
-        ErrorKind::kModel, std::string(kHeadFile) + ": head.q.weight",
-        fmt::format("reads {} values a row, and the base has {}", head_.hidden, config_.hidden),
-        "the base that this head was trained on");
-  }
-
   void CheckTokenizer() const {
     const size_t tokens = texts_->rows().tokenizer().vocab_size();
     if (tokens <= config_.vocab) return;
@@ -202,7 +203,11 @@ class Kev final : public Family {
   // What the model needs to answer its longest row. Asked before weights are mapped.
   MemoryNeed NeedOf(size_t threads) const {
     const nn::Qwen35Shape shape = ShapeOf(config_);
-    const size_t rank = adapter_ ? adapter_->largest_rank() : 0;
+    uint64_t rank = 0;
+    if (adapter_) {
+      for (const formats::LoraModule& module : adapter_->modules())
+        rank = std::max(rank, module.rank);
+    }
     const size_t rows = std::min(nn::ForwardOptions().max_rows, limits_.row_tokens);
     const fs::path own = folders_.kev / "tokenizer.json";
     const size_t tokenizer = FileBytes(IsFile(own) ? own : folders_.base / "tokenizer.json");
@@ -234,11 +239,11 @@ class Kev final : public Family {
       std::vector<formats::LinearModule> base;
       for (const nn::Qwen35Module& module : modules)
         base.push_back({module.name, module.outputs(), module.inputs()});
-      const std::vector<size_t> matched = adapter_->Match(base);
-      for (size_t i = 0; i < matched.size(); ++i) {
-        const formats::LoraModule& lora = adapter_->modules()[i];
-        modules[matched[i]].linear->low_rank =
-            kernels::LowRank{MatrixOf(*lora.a), MatrixOf(*lora.b), static_cast<float>(lora.scale)};
+      const std::vector<const formats::LoraModule*> bound = formats::BindLora(*adapter_, base);
+      for (size_t i = 0; i < bound.size(); ++i) {
+        if (bound[i] == nullptr) continue;
+        modules[i].linear->low_rank = kernels::LowRank{
+            MatrixOf(*bound[i]->a), MatrixOf(*bound[i]->b), static_cast<float>(bound[i]->scale)};
       }
       Threads workers(threads);
       merged_ = MergeAdapters(workers, modules, merge_);
@@ -308,21 +313,21 @@ ModelDescription Kev::Describe(bool hashes) const {
     out.parts[unused ? 1 : 0].tensors += 1;
     out.parts[unused ? 1 : 0].bytes += Bytes(*tensor);
   }
-  const auto add_files = [&](const formats::Checkpoint& checkpoint) {
-    for (size_t i = 0; i < checkpoint.files().size(); ++i) {
-      const formats::CheckpointFile& file = checkpoint.files()[i];
-      out.files.push_back({file.name, file.bytes, hashes ? checkpoint.Sha256(i) : ""});
-    }
+  const auto add_file = [&](const fs::path& path) {
+    out.files.push_back(
+        {path.filename().string(), FileBytes(path),
+         hashes ? ContentCache::OfUser().FileSha256(path, ErrorKind::kModel, false) : ""});
   };
-  add_files(*checkpoint_);
+  for (const formats::CheckpointFile& file : checkpoint_->files()) add_file(file.path);
   if (adapter_) {
-    for (const formats::Tensor* tensor : adapter_->checkpoint().tensors()) {
-      out.parts[2].tensors += 1;
-      out.parts[2].bytes += Bytes(*tensor);
+    for (const formats::LoraModule& module : adapter_->modules()) {
+      out.parts[2].tensors += 2;
+      out.parts[2].bytes += Bytes(*module.a) + Bytes(*module.b);
     }
-    add_files(adapter_->checkpoint());
+    add_file(folders_.kev / adapter_->name());
   }
-  out.parts[3].bytes = 2 * (head_.query_weight.size() + head_.query_bias.size()) * sizeof(float);
+  add_file(folders_.kev / kHeadFile);
+  out.parts[3].bytes = 2 * (head_.q_weight.size() + head_.q_bias.size()) * sizeof(float);
   out.memory = need_;
   out.notes = config_.notes;
   for (const auto* notes : {&checkpoint_->notes(), &bound_.notes()})
