@@ -143,7 +143,8 @@ Window OpenWindow(const Bench& bench, const std::string& name) {
   window.name = name;
   window.cpu = CpuName();
   window.instruction_set = kernels::CpuLevelName(kernels::RunningLevel());
-  window.kernels = kernels::KernelNames(decoder.linear_weights(), decoder.compute());
+  window.kernels =
+      kernels::KernelNames(decoder.linear_weights(), decoder.compute(), decoder.other_kernels());
   window.threads = bench.threads.count();
   window.load_start = window.load_end = LoadAverage();
   return window;

@@ -89,8 +89,9 @@ Value Numbers(const std::vector<T>& numbers) {
   return out;
 }
 
-Value TraceJson(const std::string& id, const families::EncodedRequest& request,
-                const families::EncodedQuestion& question, const decide::QuestionResult& result) {
+Value TraceJson(const std::string& id, const Answers::Impl& impl,
+                const families::EncodedRequest& request, const families::EncodedQuestion& question,
+                const decide::QuestionResult& result) {
   std::vector<int32_t> row = request.trunk_ids;
   row.insert(row.end(), question.ids.begin(), question.ids.end());
   Value out = Value::Object();
@@ -122,6 +123,7 @@ Value TraceJson(const std::string& id, const families::EncodedRequest& request,
   hidden.Add("first8", Numbers(result.hidden.first));
   hidden.Add("l2", Value::Float(result.hidden.l2));
   out.Add("hidden", std::move(hidden));
+  if (impl.kernels != nullptr) out.Add("kernels", Strings(*impl.kernels));
   return out;
 }
 
@@ -181,8 +183,10 @@ double Rounded(double value, const Rounding& rounding) {
 }
 
 Answers MakeAnswers(const families::Family& family, std::string model,
-                    families::EncodedRequest request, std::vector<QuestionResult> results) {
+                    families::EncodedRequest request, std::vector<QuestionResult> results,
+                    std::shared_ptr<const std::vector<std::string>> kernels) {
   const auto impl = std::make_shared<Answers::Impl>();
+  impl->kernels = std::move(kernels);
   impl->model = request.model.value_or(std::move(model));
   impl->request = std::move(request);
   impl->results = std::move(results);
@@ -223,7 +227,8 @@ std::vector<std::string> Answers::TraceLines(const std::string& id) const {
 }
 
 std::string Answers::TraceLine(size_t question, const std::string& id) const {
-  return json::PrintCompact(TraceJson(id, impl_->request, impl_->request.questions.at(question),
+  return json::PrintCompact(TraceJson(id, *impl_, impl_->request,
+                                      impl_->request.questions.at(question),
                                       impl_->results.at(question)));
 }
 

@@ -15,6 +15,7 @@ struct Answers::Impl {
   std::vector<Answer> in_fp32 = {};  // the same from the probabilities rounded to fp32 once
   bool legend_first = false;         // Family::LegendFirst
   size_t output_tokens = 0;
+  std::shared_ptr<const std::vector<std::string>> kernels = {};  // that ran; null where nobody asked
 };
 
 namespace decide {
@@ -25,7 +26,8 @@ double RoundDecimals(double value, int digits);
 double Rounded(double value, const Rounding& rounding);
 
 Answers MakeAnswers(const families::Family& family, std::string model,
-                    families::EncodedRequest request, std::vector<QuestionResult> results);
+                    families::EncodedRequest request, std::vector<QuestionResult> results,
+                    std::shared_ptr<const std::vector<std::string>> kernels = nullptr);
 
 }  // namespace decide
 }  // namespace assay

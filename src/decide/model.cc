@@ -10,6 +10,7 @@
 #include "decide/run.h"
 #include "families/registry.h"
 #include "kernels/cpu_level.h"
+#include "kernels/kernel_names.h"
 
 namespace assay {
 
@@ -29,6 +30,7 @@ struct Model::Impl {
   std::string name;
   std::unique_ptr<families::Family> family;
   mutable Threads threads;
+  std::shared_ptr<const std::vector<std::string>> kernels;  // their names, for traces
 
   static families::EncodeOptions EncodeOptionsOf(const DecideOptions& options) {
     return {options.dialect == Dialect::kWire ? families::Dialect::kWire
@@ -47,7 +49,7 @@ struct Model::Impl {
         family->Encode(request.impl().root, EncodeOptionsOf(options));
     std::vector<decide::QuestionResult> results =
         decide::Run(*family, threads, encoded, prepared, RunOptionsOf(options));
-    return decide::MakeAnswers(*family, name, std::move(encoded), std::move(results));
+    return decide::MakeAnswers(*family, name, std::move(encoded), std::move(results), kernels);
   }
 
   void DecideAll(std::span<const Request> requests, const DecideOptions& options,
@@ -99,7 +101,7 @@ struct Model::Impl {
           continue;
         }
         done(index, decide::MakeAnswers(*model.family, model.name, std::move(encoded[at]),
-                                        std::move(results[at])));
+                                        std::move(results[at]), model.kernels));
         ++at;
       }
       encoded.clear();
@@ -170,8 +172,11 @@ Model Model::Load(const std::filesystem::path& folder, const LoadOptions& option
   const size_t threads = options.threads == 0 ? UsableCores() : options.threads;
   std::unique_ptr<families::Family> family =
       families::LoadFamily(folder, decide::FamilyOptions(options, threads));
-  return Model(
-      std::shared_ptr<Impl>(new Impl{FolderName(folder), std::move(family), Threads(threads)}));
+  const nn::Decoder& decoder = family->decoder();
+  auto names = std::make_shared<const std::vector<std::string>>(
+      kernels::KernelNames(decoder.linear_weights(), decoder.compute(), decoder.other_kernels()));
+  return Model(std::shared_ptr<Impl>(
+      new Impl{FolderName(folder), std::move(family), Threads(threads), std::move(names)}));
 }
 
 const std::string& Model::name() const { return impl_->name; }

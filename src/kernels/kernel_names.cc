@@ -19,8 +19,8 @@ std::string_view WeightTypeName(WeightType type) {
   return "unknown";
 }
 
-std::vector<std::string> KernelNames(std::span<const WeightMatrix> weights,
-                                     const Compute& compute) {
+std::vector<std::string> KernelNames(std::span<const WeightMatrix> weights, const Compute& compute,
+                                     std::span<const std::string_view> others) {
   const std::string_view level = CpuLevelName(RunningLevel());
   std::vector<std::string> out;
   for (const WeightMatrix& matrix : weights) {
@@ -30,7 +30,7 @@ std::vector<std::string> KernelNames(std::span<const WeightMatrix> weights,
         ComputeFormName(on_unit ? compute.form : ComputeForm::kF32), WeightTypeName(matrix.type));
     if (std::ranges::find(out, name) == out.end()) out.push_back(std::move(name));
   }
-  for (const std::string_view op : {"attention", "short conv", "rms norm"}) {
+  for (const std::string_view op : others) {
     out.push_back(fmt::format("{}: {} f32", op, level));
   }
   return out;

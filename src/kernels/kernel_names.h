@@ -17,6 +17,8 @@ std::string_view WeightTypeName(WeightType type);
 // One entry a kernel at the CPU level in use: "linear: avx512 f32, bf16 weights", or "linear: amx
 // bf16x3, bf16 weights" on a bf16 unit. `weights` are the model's linear layers; each of their
 // types is named once.
-std::vector<std::string> KernelNames(std::span<const WeightMatrix> weights, const Compute& compute);
+// `others` are the other kernels of the model: "attention", ...
+std::vector<std::string> KernelNames(std::span<const WeightMatrix> weights, const Compute& compute,
+                                     std::span<const std::string_view> others);
 
 }  // namespace assay::kernels

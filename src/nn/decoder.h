@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/threads.h"
@@ -48,6 +49,8 @@ class Decoder {
   virtual std::vector<kernels::WeightMatrix> linear_weights() const = 0;
   // How they are multiplied.
   virtual kernels::Compute compute() const = 0;
+  // The kernels of its other operations, for reports.
+  virtual std::vector<std::string_view> other_kernels() const = 0;
 
   // Runs all rows of all segments. A row's result depends on its own sequence only: alone,
   // together, chunked and forked runs give the same bits. No two segments may share a State.

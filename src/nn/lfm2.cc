@@ -35,6 +35,9 @@ class Lfm2 final : public Decoder {
 
   StateShape state_shape() const override { return Lfm2StateShape(shape_); }
   kernels::Compute compute() const override { return compute_; }
+  std::vector<std::string_view> other_kernels() const override {
+    return {"attention", "short conv", "rms norm"};
+  }
 
   std::vector<kernels::WeightMatrix> linear_weights() const override {
     std::vector<kernels::WeightMatrix> out;

@@ -47,6 +47,12 @@ class Qwen35 final : public Decoder {
   size_t vocabulary() const override { return shape_.vocabulary; }
   StateShape state_shape() const override { return Qwen35StateShape(shape_, form_); }
   kernels::Compute compute() const override { return compute_; }
+  std::vector<std::string_view> other_kernels() const override {
+    std::string_view rule = "delta rule (fused)";
+    if (form_.kind == DeltaForm::Kind::kStep) rule = "delta rule (step)";
+    if (form_.kind == DeltaForm::Kind::kChunk) rule = "delta rule (chunk)";
+    return {"attention", rule, "conv with silu", "rms norm"};
+  }
 
   std::vector<kernels::WeightMatrix> linear_weights() const override {
     std::vector<kernels::WeightMatrix> out;
