@@ -28,9 +28,9 @@ struct LoadOptions {
   std::string compute = "auto";
   // Of Kev models alone (docs/kev.md); Load throws Error(kUsage) when another family is given them.
   std::filesystem::path base = {};  // the base model's folder; empty: looked for
-  std::string merge = "none";   // adapter beside the weights, or put into "f32" or "bf16" ones
-  std::string delta = "fused";  // form of the delta rule: "step", "chunk16" to "chunk128"
-  bool date_facts = false;      // add to the state what its dates are to each other
+  std::string merge = "none";       // adapter beside the weights, or put into "f32" or "bf16" ones
+  std::string delta = "fused";      // form of the delta rule: "step", "chunk16" to "chunk128"
+  bool date_facts = false;          // add to the state what its dates are to each other
 };
 
 struct DecideOptions {

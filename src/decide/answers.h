@@ -15,7 +15,8 @@ struct Answers::Impl {
   std::vector<Answer> in_fp32 = {};  // the same from the probabilities rounded to fp32 once
   bool legend_first = false;         // Family::LegendFirst
   size_t output_tokens = 0;
-  std::shared_ptr<const std::vector<std::string>> kernels = {};  // that ran; null where nobody asked
+  std::shared_ptr<const std::vector<std::string>> kernels =
+      {};  // that ran; null where nobody asked
 };
 
 namespace decide {

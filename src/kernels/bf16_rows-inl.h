@@ -11,11 +11,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/aligned.h"
 #include "base/threads.h"
 #include "base/view.h"
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
-#include "base/aligned.h"
 #include "kernels/bf16_unit.h"
 #include "kernels/weights.h"
 

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <vector>
 
-#include "base/bf16.h"
 #include "base/aligned.h"
+#include "base/bf16.h"
 #include "testing/random.h"
 
 namespace assay::kernels {

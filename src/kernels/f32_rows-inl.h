@@ -10,10 +10,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/aligned.h"
 #include "base/check.h"
 #include "base/threads.h"
 #include "hwy/highway.h"
-#include "base/aligned.h"
 #include "kernels/dot_tile-inl.h"
 
 // Weights are read where they lie, in the checkpoint: nothing is copied or kept. The inputs are

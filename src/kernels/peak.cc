@@ -6,8 +6,8 @@
 #include <memory>
 #include <span>
 
-#include "base/check.h"
 #include "base/aligned.h"
+#include "base/check.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/peak.cc"
