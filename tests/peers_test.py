@@ -100,11 +100,16 @@ class Children(unittest.TestCase):
 
 class Llamacpp(unittest.TestCase):
     def test_logits_of_another_model_are_refused(self) -> None:
-        right = [1.0, 2.0, -3.0]
-        self.assertAlmostEqual(llamacpp_peer.check_alike("x", [2.0, 4.0, -6.1], right), 1, 3)
+        right = [[1.0, 2.0, -3.0], [1.0, 0.0, 0.0]]
+        close = [[2.0, 4.0, -6.1], [1.0, 0.1, 0.0]]
+        self.assertAlmostEqual(llamacpp_peer.check_alike("llamacpp-bf16", close, right), 0.997, 2)
         for wrong in ([1.0, 2.0, 3.0], [1.0, 2.0], [1.0, 2.0, float("nan")], [0.0, 0.0, 0.0]):
-            with self.assertRaisesRegex(Failed, "x: its logits and torch's have cosine"):
-                llamacpp_peer.check_alike("x", wrong, right)
+            with self.assertRaisesRegex(Failed, "llamacpp-q8_0: its logits and torch's have"):
+                llamacpp_peer.check_alike("llamacpp-q8_0", [wrong, close[1]], right)
+        half = [close[0], [1.0, 0.5, 0.0]]  # cosines 1 and 0.89
+        llamacpp_peer.check_alike("llamacpp-q8_0", half, right)
+        with self.assertRaisesRegex(Failed, "not 0.98 or more"):
+            llamacpp_peer.check_alike("llamacpp-bf16", half, right)
 
     def test_a_build_above_the_level_that_assay_is_held_to_is_refused(self) -> None:
         system = "CPU : AVX2 = 1 | AVX512 = 1 | AMX_INT8 = 1 | REPACK = 1 | "

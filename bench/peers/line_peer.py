@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -21,16 +20,13 @@ def ending(code: int) -> str:
 class LinePeer:
     """The first line of the child is {"ready": {...}}; then it answers what it is asked."""
 
-    def __init__(
-        self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, name: str, command: Sequence[str]) -> None:
         self.name = name
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=os.environ if environment is None else environment,
         )
         try:
             self.ready = self.answer()

@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import ctypes
 import json
+import logging
 import random
 import sys
 import time
 
 import llama_cpp
 
-SETTLE_SECONDS = (
-    0.05  # llama.cpp's threads spin a little after a call; they sleep before assay is asked
-)
-
 
 class Engine:
     """One sequence, one pass a call: the batch and the micro-batch hold the longest row."""
 
     def __init__(self, path: str, longest: int, threads: int) -> None:
+        logging.getLogger("llama-cpp-python").setLevel(logging.ERROR)
         llama_cpp.llama_backend_init()
         self.model = llama_cpp.llama_model_load_from_file(
             path.encode(), llama_cpp.llama_model_default_params()
@@ -65,7 +63,6 @@ class Engine:
             case {"tokens": int(count)} if 1 <= count <= self.longest:
                 drawn = random.Random(count)
                 seconds, _ = self.run([drawn.randrange(self.vocabulary) for _ in range(count)])
-                time.sleep(SETTLE_SECONDS)
                 return {"seconds": seconds}
             case {"logits": list(ids)}:
                 return {"logits": self.run(ids)[1]}
