@@ -15,8 +15,10 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench" / "peers"))
 
+import llamacpp_peer
 import peers
-from assay_peer import AssayPeer, Failed
+from assay_peer import AssayPeer
+from line_peer import Failed, LinePeer
 from timing import Pair, Times, quantile, table
 
 PROGRAM = Path()
@@ -79,6 +81,55 @@ class Assay(unittest.TestCase):
             AssayPeer(PROGRAM, MODEL / "none", 1)
 
 
+class Children(unittest.TestCase):
+    def child(self, program: str) -> LinePeer:
+        return LinePeer("child", [sys.executable, "-c", program])
+
+    def test_one_that_dies_is_named_with_its_signal(self) -> None:
+        said = "print('{\"ready\": {}}', flush=True); input(); "
+        with (
+            self.child(said + "import os; os.kill(os.getpid(), 4)") as peer,
+            self.assertRaisesRegex(Failed, "child: ended with SIGILL"),
+        ):
+            peer.row(3)
+
+    def test_one_that_cannot_start_says_why(self) -> None:
+        with self.assertRaisesRegex(Failed, "child: did not become ready: too big"):
+            self.child('print(\'{"error": "too big"}\')')
+
+
+class Llamacpp(unittest.TestCase):
+    def test_logits_of_another_model_are_refused(self) -> None:
+        right = [[1.0, 2.0, -3.0], [1.0, 0.0, 0.0]]
+        close = [[2.0, 4.0, -6.1], [1.0, 0.1, 0.0]]
+        self.assertAlmostEqual(llamacpp_peer.check_alike("llamacpp-bf16", close, right), 0.997, 2)
+        for wrong in ([1.0, 2.0, 3.0], [1.0, 2.0], [1.0, 2.0, float("nan")], [0.0, 0.0, 0.0]):
+            with self.assertRaisesRegex(Failed, "llamacpp-q8_0: its logits and torch's have"):
+                llamacpp_peer.check_alike("llamacpp-q8_0", [wrong, close[1]], right)
+        half = [close[0], [1.0, 0.5, 0.0]]  # cosines 1 and 0.89
+        llamacpp_peer.check_alike("llamacpp-q8_0", half, right)
+        with self.assertRaisesRegex(Failed, "not 0.98 or more"):
+            llamacpp_peer.check_alike("llamacpp-bf16", half, right)
+
+    def test_a_build_above_the_level_that_assay_is_held_to_is_refused(self) -> None:
+        system = "CPU : AVX2 = 1 | AVX512 = 1 | AMX_INT8 = 1 | REPACK = 1 | "
+        llamacpp_peer.check_level("x", system, None)
+        with self.assertRaisesRegex(Failed, "built with AMX_INT8, ASSAY_CPU is avx512"):
+            llamacpp_peer.check_level("x", system, "avx512")
+        lower = "CPU : AVX2 = 1 | AVX512 = 1 | REPACK = 1 | "
+        llamacpp_peer.check_level("x", lower, "avx512")
+        with self.assertRaisesRegex(Failed, "built with AVX512, ASSAY_CPU is avx2"):
+            llamacpp_peer.check_level("x", lower, "avx2")
+
+    def test_a_package_that_is_missing_is_named_with_the_command(self) -> None:
+        said = "llama_cpp and gguf not installed .*pip install -r .*-llamacpp.txt"
+        with (
+            mock.patch("importlib.util.find_spec", return_value=None),
+            self.assertRaisesRegex(Failed, said),
+        ):
+            llamacpp_peer.check_installed("llamacpp-bf16")
+
+
 class Refusals(unittest.TestCase):
     def refusal(self, *argv: str) -> str:
         error = io.StringIO()
@@ -87,7 +138,7 @@ class Refusals(unittest.TestCase):
         return error.getvalue()
 
     def test_an_unknown_peer_is_named(self) -> None:
-        self.assertIn("llamacpp-bf16 is none of", self.refusal("--peers", "llamacpp-bf16"))
+        self.assertIn("llamacpp-q2_k is none of", self.refusal("--peers", "llamacpp-q2_k"))
 
     def test_a_program_that_is_missing(self) -> None:
         self.assertIn("make build", self.refusal("--program", "nowhere"))

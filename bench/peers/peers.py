@@ -8,14 +8,24 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol
 
-from assay_peer import AssayPeer, Failed
+from assay_peer import AssayPeer
+from line_peer import Failed
+from llamacpp_peer import PREFIX as LLAMACPP
+from llamacpp_peer import LlamacppPeer, check_installed, kind_of, make_reference, reference_file
 from timing import Pair, Times, table
 
 ROOT = Path(__file__).resolve().parents[2]
-BYTES_PER_WEIGHT = {"torch-fp32": 4, "torch-bf16": 2}
+# q8_0 has an fp16 scale for 32 weights.
+BYTES_PER_WEIGHT = {
+    "torch-fp32": 4.0,
+    "torch-bf16": 2.0,
+    "llamacpp-bf16": 2.0,
+    "llamacpp-q8_0": 34 / 32,
+}
 
 
 class Peer(Protocol):
@@ -59,13 +69,29 @@ def available_bytes() -> int:
 def check_memory(peer: str, model: Path) -> None:
     """The peer's copy of the weights, and the mapped file, of which bf16 is two bytes a weight."""
     stored = sum(file.stat().st_size for file in model.glob("*.safetensors"))
-    needed = stored // 2 * BYTES_PER_WEIGHT[peer] + stored
+    needed = int(stored // 2 * BYTES_PER_WEIGHT[peer]) + stored
     free = available_bytes()
     if needed > free:
         raise Failed(f"{peer}: needs {needed} bytes beside assay, {free} are available")
 
 
-def make_peer(name: str, model: Path, threads: int) -> Peer:
+def prepare(name: str, model: Path, threads: int) -> None:
+    """What takes memory or the disk, before assay is there: the GGUF file, and torch's answer for the check."""
+    if not name.startswith(LLAMACPP):
+        return
+    from llamacpp_gguf import cached
+
+    cached(model, kind_of(name))
+    if not reference_file(model).exists():
+        check_memory("torch-fp32", model)
+        print(f"{name}: torch's logits for the check", file=sys.stderr)
+        make_reference(model, threads)
+        gc.collect()
+
+
+def make_peer(name: str, model: Path, threads: int, longest: int) -> Peer:
+    if name.startswith(LLAMACPP):
+        return LlamacppPeer(name, model, threads, longest)
     from torch_peer import TorchPeer  # slow to import; usage errors come first
 
     return TorchPeer(name, model, threads)
@@ -122,6 +148,8 @@ def run(options: argparse.Namespace) -> None:
     for name in names:
         if name not in BYTES_PER_WEIGHT:
             raise Failed(f"--peers: {name} is none of {', '.join(BYTES_PER_WEIGHT)}")
+        if name.startswith(LLAMACPP):
+            check_installed(name)
     if not options.program.exists():
         raise Failed(f"{options.program}: no such file (make build)")
     model = options.model or checkpoint(options.family, options.size)
@@ -135,8 +163,13 @@ def run(options: argparse.Namespace) -> None:
     pairs: list[Pair] = []
     for name in names:
         check_memory(name, model)
-        with AssayPeer(options.program, model, options.threads) as assay:
-            peer = make_peer(name, model, options.threads)
+        prepare(name, model, options.threads)
+        with ExitStack() as running:
+            assay = running.enter_context(AssayPeer(options.program, model, options.threads))
+            peer = make_peer(name, model, options.threads, max(options.tokens))
+            if isinstance(peer, LlamacppPeer):
+                running.enter_context(peer)
+                stamp[name] = peer.note
             pairs += measure(peer, assay, options.tokens, options.repeats)
             del peer
         gc.collect()

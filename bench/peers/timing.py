@@ -58,10 +58,10 @@ def shown(times: Times) -> str:
 
 
 def table(pairs: Sequence[Pair], stamp: Mapping[str, object]) -> str:
-    lines = [f"{key:<12} {value}" for key, value in stamp.items()]
-    lines.append(f"\n{'peer':<12} {'tokens':>6}  {'peer, s':>29}  {'assay, s':>29}  peer / assay")
+    lines = [f"{key:<13} {value}" for key, value in stamp.items()]
+    lines.append(f"\n{'peer':<13} {'tokens':>6}  {'peer, s':>29}  {'assay, s':>29}  peer / assay")
     lines += [
-        f"{pair.peer:<12} {pair.tokens:>6}  {shown(pair.theirs):>29}  {shown(pair.ours):>29}  {pair.ratio:12.2f}"
+        f"{pair.peer:<13} {pair.tokens:>6}  {shown(pair.theirs):>29}  {shown(pair.ours):>29}  {pair.ratio:12.2f}"
         for pair in pairs
     ]
     return "\n".join(lines)

@@ -30,3 +30,12 @@ class TorchPeer:
             start = time.perf_counter()
             self.text(input_ids=ids, use_cache=False).last_hidden_state[0, -1].float().sum().item()
             return time.perf_counter() - start
+
+    def logits(self, ids: list[int], vocabulary: int) -> list[float]:
+        """Of the last token, for the first `vocabulary` ids; the head is the embedding (spec d1 2.1)."""
+        with torch.inference_mode():
+            row = self.text(input_ids=torch.tensor([ids]), use_cache=False).last_hidden_state[0, -1]
+            values: list[float] = (
+                (self.text.embed_tokens.weight[:vocabulary] @ row).float().tolist()
+            )
+            return values
