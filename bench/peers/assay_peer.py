@@ -8,7 +8,6 @@ from line_peer import LinePeer
 
 
 class AssayPeer(LinePeer):
-    def __init__(self, program: Path, model: Path, threads: int) -> None:
-        super().__init__(
-            "assay", [str(program), "bench", str(model), "--stdin", "--threads", str(threads)]
-        )
+    def __init__(self, program: Path, model: Path, threads: int, compute: str = "auto") -> None:
+        command = [str(program), "bench", str(model), "--stdin", "--threads", str(threads)]
+        super().__init__("assay", [*command, "--compute", compute])

@@ -139,6 +139,7 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--program", type=Path, default=ROOT / "build" / "release" / "assay")
+    parser.add_argument("--compute", default="auto", help="assay's compute form")
     parser.add_argument("--json", action="store_true")
     return parser.parse_args(argv)
 
@@ -157,6 +158,7 @@ def run(options: argparse.Namespace) -> None:
         "cpu": cpu_name(),
         "ASSAY_CPU": os.environ.get("ASSAY_CPU", "best"),
         "threads": options.threads,
+        "compute": options.compute,
         "model": model.name,
         "load": f"{os.getloadavg()[0]:.2f} at the start",
     }
@@ -165,7 +167,9 @@ def run(options: argparse.Namespace) -> None:
         check_memory(name, model)
         prepare(name, model, options.threads)
         with ExitStack() as running:
-            assay = running.enter_context(AssayPeer(options.program, model, options.threads))
+            assay = running.enter_context(
+                AssayPeer(options.program, model, options.threads, options.compute)
+            )
             peer = make_peer(name, model, options.threads, max(options.tokens))
             if isinstance(peer, LlamacppPeer):
                 running.enter_context(peer)
