@@ -70,6 +70,10 @@ class Model {
   // Runs the request's state once, so that later questions about it start behind it.
   Session Prepare(const Request& request, const DecideOptions& options = {}) const;
 
+  // A state that Session::Save wrote. Throws Error(kFile): no such file, cut or changed, another
+  // model's, or made with another CPU level, compute or delta form, whose last bits differ.
+  Session LoadSession(const std::filesystem::path& file) const;
+
   // What the model is, as JSON (indent two) or as lines for people. `hashes` reads every file
   // whole.
   std::string DescribeJson(bool hashes) const;
@@ -88,6 +92,9 @@ class Session {
  public:
   // A request whose state is another one is answered too, from the start.
   Answers Decide(const Request& request, const DecideOptions& options = {}) const;
+  // Writes the state for Model::LoadSession. The first call reads the model's files whole, for
+  // their hashes. Throws Error(kFile).
+  void Save(const std::filesystem::path& file) const;
   // Tokens that are prepared, and the bytes that they hold.
   size_t tokens() const;
   size_t bytes() const;

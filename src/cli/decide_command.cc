@@ -39,6 +39,8 @@ struct DecideArguments {
   bool table = false;
   bool lines = false;
   std::string trace;
+  std::string prepare;
+  std::string session;
   std::string round = "none";
   std::string dialect = "host";
   size_t chunk = 0;
@@ -262,7 +264,25 @@ void CheckArguments(const DecideArguments& arguments) {
     throw Error(ErrorKind::kRequest, "--picture", "this version answers text requests only",
                 "ask without pictures");
   }
+  if (!arguments.prepare.empty() && (arguments.lines || !arguments.session.empty())) {
+    throw Error(ErrorKind::kUsage, "--prepare", "goes with one request, and without --session",
+                "a request file, or options that ask");
+  }
+  if (!arguments.session.empty() && arguments.lines) {
+    throw Error(ErrorKind::kUsage, "--session", "goes with one request", "no --lines");
+  }
   RefuseTraceOverInput(arguments);
+}
+
+// Answers the request, behind a prepared state where one is given or asked for.
+Answers DecideOne(const Model& model, const Request& request, const DecideArguments& arguments,
+                  const DecideOptions& options) {
+  if (!arguments.session.empty())
+    return model.LoadSession(arguments.session).Decide(request, options);
+  if (arguments.prepare.empty()) return model.Decide(request, options);
+  const Session session = model.Prepare(request, options);
+  session.Save(arguments.prepare);
+  return session.Decide(request, options);
 }
 
 int Decide(const DecideArguments& arguments) {
@@ -278,7 +298,7 @@ int Decide(const DecideArguments& arguments) {
   Printer printer(arguments);
   const std::string title = arguments.request == "-" ? "" : arguments.request;
   const std::optional<std::string> id = request.Id();
-  printer.Print(model.Decide(request, options), title, id);
+  printer.Print(DecideOne(model, request, arguments, options), title, id);
   printer.Finish();
   return 0;
 }
@@ -329,6 +349,18 @@ void AddDecide(CLI::App& app, int& exit_code) {
                                 "write ids, scores and probabilities to this file (JSON Lines)")
                    ->type_name("FILE"),
               "the name of a file to write");
+  RequireText(*command
+                   ->add_option("--prepare", arguments->prepare,
+                                "also save what the request's state leaves behind to this file")
+                   ->type_name("FILE"),
+              "the name of a file to write");
+  RequireText(
+      *command
+           ->add_option("--session", arguments->session,
+                        "start behind the state in this file, which --prepare wrote; another "
+                        "state is run from its start")
+           ->type_name("FILE"),
+      "a file that --prepare wrote");
   command->add_option(
       "--round", arguments->round,
       "none (the default: all digits), kev (to fp32, then four decimals), or a number of decimals");

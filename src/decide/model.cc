@@ -8,6 +8,7 @@
 #include "decide/answers.h"
 #include "decide/request.h"
 #include "decide/run.h"
+#include "decide/session_file.h"
 #include "families/registry.h"
 #include "kernels/cpu_level.h"
 #include "kernels/kernel_names.h"
@@ -199,6 +200,13 @@ Session Model::Prepare(const Request& request, const DecideOptions& options) con
       impl_, decide::Prepare(*impl_->family, impl_->threads, std::move(ids), forward)}));
 }
 
+Session Model::LoadSession(const std::filesystem::path& file) const {
+  const nn::Decoder& decoder = impl_->family->decoder();
+  return Session(std::shared_ptr<Session::Impl>(
+      new Session::Impl{impl_, decide::LoadTrunk(file, decide::OwnerOf(*impl_->family),
+                                                 decoder.state_shape(), decoder.vocabulary())}));
+}
+
 std::string Model::DescribeJson(bool hashes) const {
   return json::PrintPython(DescriptionJson(impl_->name, impl_->family->Describe(hashes)));
 }
@@ -230,6 +238,10 @@ std::string Model::DescribeText(bool hashes) const {
 
 Answers Session::Decide(const Request& request, const DecideOptions& options) const {
   return impl_->model->Decide(request, &impl_->trunk, options);
+}
+
+void Session::Save(const std::filesystem::path& file) const {
+  decide::SaveTrunk(impl_->trunk, decide::OwnerOf(*impl_->model->family), file);
 }
 
 size_t Session::tokens() const { return impl_->trunk.ids.size(); }

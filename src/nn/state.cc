@@ -57,6 +57,15 @@ kernels::OpenChunk State::OpenRows(size_t delta_layer) {
                               open_rows_.data() + delta_layer * floats);
 }
 
+std::vector<std::span<float>> State::Pieces() {
+  std::vector<std::span<float>> pieces;
+  for (const auto& page : pages_) pieces.emplace_back(*page);
+  pieces.emplace_back(columns_);
+  pieces.emplace_back(matrices_);
+  pieces.emplace_back(open_rows_);
+  return pieces;
+}
+
 size_t State::bytes() const {
   return (pages_.size() * shape_.page_floats() + fixed_floats()) * sizeof(float);
 }

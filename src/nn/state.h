@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/aligned.h"
@@ -58,6 +59,10 @@ class State {
   float* Matrices(size_t delta_layer);
   // The open chunk of one delta-rule layer; its first positions() % delta_chunk rows count.
   kernels::OpenChunk OpenRows(size_t delta_layer);
+
+  // All that it holds, in a fixed order, for saving: bytes() of memory that lies in pieces. A state
+  // of the same shape that has been Extended to the same positions takes the pieces back.
+  std::vector<std::span<float>> Pieces();
 
   // Bytes that this state holds, and of those the bytes that no other state shares.
   size_t bytes() const;
