@@ -149,7 +149,7 @@ PreparedTrunk LoadTrunk(const fs::path& path, const SessionOwner& owner,
   const std::span<const std::byte> payload = file.bytes().subspan(header.size());
   // Ids bound the state's size, and the file bounds the ids.
   if (count > payload.size() / sizeof(int32_t) ||
-      state_bytes != payload.size() - count * sizeof(int32_t) ||
+      state_bytes != payload.size() - count * sizeof(int32_t) || count == 0 ||
       state_bytes != nn::State::BytesFor(shape, count))
     Refuse(path, "has another size than it says", "a whole file: prepare again");
   if (Sha256(payload) != header.Text("sha256"))

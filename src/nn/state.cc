@@ -63,6 +63,7 @@ std::vector<std::span<float>> State::Pieces() {
   pieces.emplace_back(columns_);
   pieces.emplace_back(matrices_);
   pieces.emplace_back(open_rows_);
+  std::erase_if(pieces, [](std::span<float> piece) { return piece.empty(); });
   return pieces;
 }
 
